@@ -1,0 +1,42 @@
+# One static library per folder of src/pliant, so that the layering holds at link time too.
+
+add_library(pliant_flags INTERFACE)
+target_compile_options(pliant_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+  -Wunused -Wnull-dereference -Wdouble-promotion -Wimplicit-fallthrough
+  # Same bits in every build of the same machine: no contraction differences between a vector loop and its tail.
+  -fno-math-errno -ffp-contract=off)
+if(PLIANT_WERROR)
+  target_compile_options(pliant_flags INTERFACE -Werror)
+endif()
+if(PLIANT_SANITIZE)
+  target_compile_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE})
+endif()
+
+# pliant_module(name DEPS ...): library pliant_<name> from src/pliant/<name>/**.cpp
+function(pliant_module name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
+  if(sources)
+    add_library(pliant_${name} STATIC ${sources} ${headers})
+    target_include_directories(pliant_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(pliant_${name} PUBLIC ${ARG_DEPS} PRIVATE pliant_flags)
+  else()
+    add_library(pliant_${name} INTERFACE)
+    target_include_directories(pliant_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(pliant_${name} INTERFACE ${ARG_DEPS})
+  endif()
+endfunction()
+
+# pliant_test(name DEPS ...): test program test_<name> from tests/<name>/*.cpp, registered with ctest test by test.
+function(pliant_test name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  if(sources)
+    add_executable(test_${name} ${sources})
+    target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_link_libraries(test_${name} PRIVATE ${ARG_DEPS} pliant_flags GTest::gtest_main)
+    gtest_discover_tests(test_${name} TEST_PREFIX ${name}. PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pliant/energies/energy.hpp"
+#include "pliant/linalg/block_matrix.hpp"
+
+namespace pliant {
+
+/// Sums local evaluations of energies into a value, a gradient and a matrix, in parallel and with the same bits for any
+/// number of threads. Stencils write to a buffer of their own; then every node (every matrix block) collects what belongs to
+/// it in a fixed order. Colouring would save the buffer but walks the mesh once per colour and must be redone when stencils
+/// change; the buffer costs 100 bytes per linear tet and is read once.
+class Assembler {
+ public:
+  Assembler(Index nodes, std::vector<const Energy*> energies, std::shared_ptr<const BlockPattern> pattern);
+  ~Assembler();
+
+  double value(const VecX& x);
+  /// Adds to g and returns the value, in one pass over the stencils.
+  double add_gradient(const VecX& x, VecX& g);
+  /// Adds to A, whose pattern is the one given.
+  void add_hessian(const VecX& x, Projection projection, BlockMatrix& A);
+
+ private:
+  struct Part;
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+/// The pattern that couples the nodes of every stencil.
+std::shared_ptr<const BlockPattern> coupling_pattern(Index nodes, std::span<const Energy* const> energies);
+
+}  // namespace pliant

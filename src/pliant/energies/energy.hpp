@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "pliant/materials/law.hpp"
+#include "pliant/math/types.hpp"
+
+namespace pliant {
+
+/// Groups of nodes that an energy couples, all of the same size.
+struct Stencils {
+  int size = 0;
+  std::vector<Index> nodes;  ///< flat, `size` per stencil
+
+  Index count() const { return size == 0 ? 0 : static_cast<Index>(nodes.size() / static_cast<std::size_t>(size)); }
+  const Index* operator[](Index s) const { return nodes.data() + static_cast<std::ptrdiff_t>(s) * size; }
+};
+
+/// A potential that is a sum over equal stencils. An energy evaluates stencils locally, for ranges, without synchronisation;
+/// assembly into the global vector and matrix is written once, in Assembler.
+class Energy {
+ public:
+  virtual ~Energy() = default;
+  virtual std::string_view name() const = 0;
+  virtual const Stencils& stencils() const = 0;
+
+  /// For stencils [range.begin, range.end): their values (J) and, unless `gradients` is null, their local gradients (N),
+  /// 3 * size doubles each. Both outputs begin with the first stencil of the range. A value may be +infinity.
+  virtual void evaluate(const VecX& x, Range range, double* values, double* gradients) const = 0;
+
+  /// For the same range the local Hessians (N/m): the blocks (a, b) with a <= b, ordered (0,0) (0,1) (1,1) (0,2) ..., that is
+  /// block (a, b) at b (b + 1) / 2 + a, each nine doubles, column by column.
+  virtual void hessians(const VecX& x, Range range, Projection projection, double* blocks) const = 0;
+};
+
+/// Blocks in a local Hessian of a stencil of `size` nodes.
+constexpr int local_blocks(int size) { return size * (size + 1) / 2; }
+
+}  // namespace pliant

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <oneapi/tbb/blocked_range.h>
+#include <oneapi/tbb/parallel_for.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "pliant/math/types.hpp"
+
+namespace pliant {
+
+/// Runs body(begin, end) over the chunks [k grain, (k+1) grain) of [0, count), in parallel. The chunks depend on `grain`
+/// alone, never on the number of threads: whatever is computed per chunk has the same bits on one thread and on many.
+template <class Body>
+void for_chunks(Index count, Index grain, Body&& body) {
+  const Index chunks = (count + grain - 1) / grain;
+  if (chunks <= 1) {
+    if (count > 0) body(Index{0}, count);
+    return;
+  }
+  tbb::parallel_for(tbb::blocked_range<Index>(0, chunks, 1), [&](const tbb::blocked_range<Index>& range) {
+    for (Index k = range.begin(); k != range.end(); ++k) body(k * grain, std::min(count, (k + 1) * grain));
+  });
+}
+
+/// The sum of body(begin, end) over the same chunks, added up in their order.
+template <class Body>
+double sum_chunks(Index count, Index grain, Body&& body) {
+  const Index chunks = (count + grain - 1) / grain;
+  std::vector<double> partial(static_cast<std::size_t>(chunks), 0.0);
+  for_chunks(count, grain, [&](Index begin, Index end) { partial[static_cast<std::size_t>(begin / grain)] = body(begin, end); });
+  double sum = 0;
+  for (double p : partial) sum += p;
+  return sum;
+}
+
+}  // namespace pliant

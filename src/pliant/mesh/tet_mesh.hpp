@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pliant/math/types.hpp"
+
+namespace pliant {
+
+/// What to do with vertices that no tetrahedron uses.
+enum class Orphans { drop, reject };
+
+/// The raw content of a mesh file or a generator, unchecked.
+struct MeshData {
+  std::vector<Vec3> vertices;                      ///< metres
+  std::vector<Tet> tets;                           ///< positive volume: (v1-v0) x (v2-v0) . (v3-v0) > 0
+  std::vector<Index> regions;                      ///< one integer label per tet, or empty
+  std::map<std::string, std::vector<Index>> sets;  ///< named vertex sets
+  std::string source = "mesh";                     ///< file or generator, for messages
+};
+
+/// A checked, immutable tetrahedral mesh: indices in range, coordinates finite, every element positively oriented and not
+/// degenerate, no orphan vertices.
+class TetMesh {
+ public:
+  TetMesh() = default;
+  /// Throws InputError naming the first bad element or vertex (and how many there are).
+  explicit TetMesh(MeshData data, Orphans orphans = Orphans::drop);
+
+  std::span<const Vec3> vertices() const { return data_.vertices; }
+  std::span<const Tet> tets() const { return data_.tets; }
+  std::span<const Index> regions() const { return data_.regions; }
+  /// Boundary triangles, oriented outwards, in the order of their tets.
+  std::span<const Triangle> surface() const { return surface_; }
+  /// For each boundary triangle, the tet it belongs to.
+  std::span<const Index> surface_tets() const { return surface_tets_; }
+  const std::map<std::string, std::vector<Index>>& sets() const { return data_.sets; }
+  const std::string& source() const { return data_.source; }
+  /// How many orphan vertices were dropped when the mesh was built.
+  Index dropped_vertices() const { return dropped_; }
+
+  double volume(Index tet) const;
+  double total_volume() const;
+
+ private:
+  MeshData data_;
+  std::vector<Triangle> surface_;
+  std::vector<Index> surface_tets_;
+  Index dropped_ = 0;
+};
+
+}  // namespace pliant

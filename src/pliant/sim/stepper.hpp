@@ -1,0 +1,79 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+/// How a step ended. Only `converged` and `iteration_limit` (and a failed line search) leave a new state behind.
+enum class Outcome {
+  converged,
+  iteration_limit,       ///< the state is the last iterate
+  line_search_failed,    ///< no acceptable step length above the smallest; the state is the last iterate
+  factorisation_failed,  ///< the matrix could not be factorised (singular, out of memory); the state is unchanged
+  inverted_start,        ///< infinite energy where the step begins; the state is unchanged
+  not_finite,            ///< a NaN or infinity in positions, velocities, forces or matrix; the state is unchanged
+};
+std::string_view to_string(Outcome outcome);
+
+/// The same measures for every family, of the state a step leaves behind, over the free unknowns.
+struct Residuals {
+  double force = 0;         ///< 2-norm of the gradient of the incremental potential, N
+  double acceleration = 0;  ///< largest component of M^{-1} times it, m/s^2
+  double step_length = 0;   ///< largest component of the last correction over the time step, m/s
+};
+
+/// One iteration of a step, recorded on request.
+struct IterationRecord {
+  double energy = 0;        ///< incremental potential at its start, J
+  double force = 0;         ///< as in Residuals, at its start
+  double acceleration = 0;
+  double step_length = 0;
+  double alpha = 0;         ///< accepted step length
+  bool projected = false;   ///< matrix projected to positive definite
+};
+
+struct StageSeconds {
+  double assembly = 0;
+  double factorisation = 0;
+  double solve = 0;
+  double line_search = 0;
+  double total = 0;
+};
+
+struct StepReport {
+  Outcome outcome = Outcome::converged;
+  std::string detail;  ///< for people: why, with numbers and units; empty when converged
+  int iterations = 0;
+  int factorisations = 0;
+  int failed_factorisations = 0;
+  int projected_iterations = 0;
+  int line_search_evaluations = 0;
+  double smallest_alpha = 1;
+  double energy = 0;  ///< incremental potential of the state left behind, J
+  Residuals residuals;
+  double minimum_gap = std::numeric_limits<double>::infinity();  ///< m; infinity without contact
+  StageSeconds seconds;
+  std::vector<IterationRecord> history;
+
+  bool converged() const { return outcome == Outcome::converged; }
+  /// Whether the state was advanced.
+  bool advanced() const {
+    return outcome == Outcome::converged || outcome == Outcome::iteration_limit || outcome == Outcome::line_search_failed;
+  }
+};
+
+/// Advances a state. A stepper holds factorisations and scratch memory for its model, nothing that a state needs: any state
+/// of the model may be passed at any time, and the result depends on state and step size alone.
+class Stepper {
+ public:
+  virtual ~Stepper() = default;
+  virtual std::string_view name() const = 0;
+  virtual StepReport step(State& state, double h) = 0;
+};
+
+}  // namespace pliant
