@@ -10,9 +10,9 @@
 namespace pliant {
 
 /// Sums local evaluations of energies into a value, a gradient and a matrix, in parallel and with the same bits for any
-/// number of threads. Stencils write to a buffer of their own; then every node (every matrix block) collects what belongs to
-/// it in a fixed order. Colouring would save the buffer but walks the mesh once per colour and must be redone when stencils
-/// change; the buffer costs 100 bytes per linear tet and is read once.
+/// number of threads. Stencils write to a buffer of their own; then every node (every matrix block) collects what
+/// belongs to it in a fixed order. Colouring would save the buffer but walks the mesh once per colour and must be
+/// redone when stencils change; the buffer costs 100 bytes per linear tet and is read once.
 class Assembler {
  public:
   Assembler(Index nodes, std::vector<const Energy*> energies, std::shared_ptr<const BlockPattern> pattern);

@@ -17,20 +17,20 @@ struct Stencils {
   const Index* operator[](Index s) const { return nodes.data() + static_cast<std::ptrdiff_t>(s) * size; }
 };
 
-/// A potential that is a sum over equal stencils. An energy evaluates stencils locally, for ranges, without synchronisation;
-/// assembly into the global vector and matrix is written once, in Assembler.
+/// A potential that is a sum over equal stencils. An energy evaluates stencils locally, for ranges, without
+/// synchronisation; assembly into the global vector and matrix is written once, in Assembler.
 class Energy {
  public:
   virtual ~Energy() = default;
   virtual std::string_view name() const = 0;
   virtual const Stencils& stencils() const = 0;
 
-  /// For stencils [range.begin, range.end): their values (J) and, unless `gradients` is null, their local gradients (N),
-  /// 3 * size doubles each. Both outputs begin with the first stencil of the range. A value may be +infinity.
+  /// For stencils [range.begin, range.end): their values (J) and, unless `gradients` is null, their local gradients
+  /// (N), 3 * size doubles each. Both outputs begin with the first stencil of the range. A value may be +infinity.
   virtual void evaluate(const VecX& x, Range range, double* values, double* gradients) const = 0;
 
-  /// For the same range the local Hessians (N/m): the blocks (a, b) with a <= b, ordered (0,0) (0,1) (1,1) (0,2) ..., that is
-  /// block (a, b) at b (b + 1) / 2 + a, each nine doubles, column by column.
+  /// For the same range the local Hessians (N/m): the blocks (a, b) with a <= b, ordered (0,0) (0,1) (1,1) (0,2) ...,
+  /// that is block (a, b) at b (b + 1) / 2 + a, each nine doubles, column by column.
   virtual void hessians(const VecX& x, Range range, Projection projection, double* blocks) const = 0;
 };
 

@@ -50,8 +50,8 @@ struct Pin {
   std::array<bool, 3> axes = {true, true, true};
 };
 
-/// Moving boundaries are imposed directly (the nodes are put where they belong before the step is solved) or by the penalty
-/// sigma/2 sum M_ii |x_i - c_i|^2 with the consistent mass (pitfalls, section 6).
+/// Moving boundaries are imposed directly (the nodes are put where they belong before the step is solved) or by the
+/// penalty sigma/2 sum M_ii |x_i - c_i|^2 with the consistent mass (pitfalls, section 6).
 enum class Imposition { penalty, direct };
 
 /// Nodes that follow a prescribed motion from `start` until `release`.
@@ -75,6 +75,7 @@ struct BoundaryState {
 };
 
 /// Pins and scripts evaluated at `time` (that of the end of the step).
-BoundaryState boundary_state(const std::vector<Pin>& pins, const std::vector<Script>& scripts, const VecX& rest, double time);
+BoundaryState boundary_state(const std::vector<Pin>& pins, const std::vector<Script>& scripts, const VecX& rest,
+                             double time);
 
 }  // namespace pliant

@@ -9,7 +9,8 @@ namespace pliant {
 
 enum class MassKind { lumped, consistent };
 
-/// The mass matrix: the same scalar n x n matrix for x, y and z. `consistent_diagonal` and `lumped` are there for both kinds.
+/// The mass matrix: the same scalar n x n matrix for x, y and z. `consistent_diagonal` and `lumped` are there for both
+/// kinds.
 class Mass {
  public:
   Mass() = default;

@@ -29,9 +29,9 @@ struct BodyOptions {
   std::string name = "body";
   std::shared_ptr<const TetMesh> mesh;
   Material material;
-  std::vector<Lame> lame;  ///< per element; empty: material.lame everywhere
-  double density = 1000;   ///< kg/m^3
-  int order = 1;           ///< 1, 2 or 3
+  std::vector<Lame> lame;                ///< per element; empty: material.lame everywhere
+  double density = 1000;                 ///< kg/m^3
+  int order = 1;                         ///< 1, 2 or 3
   Vec3 velocity = Vec3::Zero();          ///< at t = 0, m/s
   Vec3 angular_velocity = Vec3::Zero();  ///< at t = 0 about the centre of mass, rad/s
 };
@@ -82,8 +82,8 @@ class ModelBuilder {
   const Body& body(std::size_t index) const { return bodies_[index]; }
   void set_gravity(const Vec3& gravity) { gravity_ = gravity; }
   void set_mass(MassKind kind) { mass_kind_ = kind; }
-  /// Nodes of pins, scripts and loads are global: body(b).nodes.begin + local. Throws InputError for empty sets, nodes out of
-  /// range, and nodes that a pin or an overlapping script already holds.
+  /// Nodes of pins, scripts and loads are global: body(b).nodes.begin + local. Throws InputError for empty sets, nodes
+  /// out of range, and nodes that a pin or an overlapping script already holds.
   void add_pin(Pin pin);
   void add_script(Script script);
   /// A constant force in N spread evenly over the nodes.

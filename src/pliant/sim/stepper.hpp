@@ -29,12 +29,12 @@ struct Residuals {
 
 /// One iteration of a step, recorded on request.
 struct IterationRecord {
-  double energy = 0;        ///< incremental potential at its start, J
-  double force = 0;         ///< as in Residuals, at its start
+  double energy = 0;  ///< incremental potential at its start, J
+  double force = 0;   ///< as in Residuals, at its start
   double acceleration = 0;
   double step_length = 0;
-  double alpha = 0;         ///< accepted step length
-  bool projected = false;   ///< matrix projected to positive definite
+  double alpha = 0;        ///< accepted step length
+  bool projected = false;  ///< matrix projected to positive definite
 };
 
 struct StageSeconds {
@@ -63,12 +63,13 @@ struct StepReport {
   bool converged() const { return outcome == Outcome::converged; }
   /// Whether the state was advanced.
   bool advanced() const {
-    return outcome == Outcome::converged || outcome == Outcome::iteration_limit || outcome == Outcome::line_search_failed;
+    return outcome == Outcome::converged || outcome == Outcome::iteration_limit ||
+           outcome == Outcome::line_search_failed;
   }
 };
 
-/// Advances a state. A stepper holds factorisations and scratch memory for its model, nothing that a state needs: any state
-/// of the model may be passed at any time, and the result depends on state and step size alone.
+/// Advances a state. A stepper holds factorisations and scratch memory for its model, nothing that a state needs: any
+/// state of the model may be passed at any time, and the result depends on state and step size alone.
 class Stepper {
  public:
   virtual ~Stepper() = default;

@@ -22,17 +22,17 @@ using ParameterMap = std::map<std::string, ParameterValue>;
 struct Parameter {
   std::string key;
   ParameterValue fallback;
-  std::string unit;                  ///< empty when it has none
+  std::string unit;  ///< empty when it has none
   std::string summary;
-  std::vector<std::string> choices;  ///< for strings; empty: anything
-  double least = -std::numeric_limits<double>::infinity();   ///< for numbers
+  std::vector<std::string> choices;                         ///< for strings; empty: anything
+  double least = -std::numeric_limits<double>::infinity();  ///< for numbers
   double greatest = std::numeric_limits<double>::infinity();
 };
 
 /// A solver by name: what it is, its settings, and how to make one.
 struct SolverEntry {
   std::string name;
-  std::string paper;    ///< short name as in docs/
+  std::string paper;  ///< short name as in docs/
   std::string summary;
   std::vector<Parameter> parameters;
   /// `values` has every parameter of the entry with the right type.
@@ -44,10 +44,11 @@ std::span<const SolverEntry> solver_catalogue();
 /// Throws InputError naming the nearest solver when there is none of this name.
 const SolverEntry& find_solver(std::string_view name);
 
-/// Fills in defaults and checks keys, types, choices and limits. Throws InputError naming the key, what it takes and, for an
-/// unknown key, the nearest one. An integer is accepted where a number is asked for.
+/// Fills in defaults and checks keys, types, choices and limits. Throws InputError naming the key, what it takes and,
+/// for an unknown key, the nearest one. An integer is accepted where a number is asked for.
 ParameterMap complete_parameters(const SolverEntry& solver, const ParameterMap& given);
 
-std::unique_ptr<Stepper> make_stepper(std::shared_ptr<const Model> model, std::string_view solver, const ParameterMap& given = {});
+std::unique_ptr<Stepper> make_stepper(std::shared_ptr<const Model> model, std::string_view solver,
+                                      const ParameterMap& given = {});
 
 }  // namespace pliant

@@ -1,0 +1,167 @@
+#include "pliant/sim/model.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "pliant/energies/assembler.hpp"
+#include "pliant/math/error.hpp"
+
+namespace pliant {
+
+namespace {
+
+Mass assemble_mass(MassKind kind, Index nodes, const std::vector<Body>& bodies,
+                   const std::shared_ptr<const BlockPattern>& pattern) {
+  BlockMatrix consistent(pattern, 1);
+  VecX lumped = VecX::Zero(nodes);
+  for (const Body& body : bodies) {
+    const FeMesh& mesh = *body.elements;
+    const ReferenceElement& reference = mesh.reference();
+    const std::size_t n = reference.nodes();
+    for (Index e = 0; e < mesh.element_count(); ++e) {
+      const double mass = body.density * mesh.volumes()[e];
+      const auto element = mesh.elements().subspan(e * n, n);
+      for (std::size_t a = 0; a < n; ++a) {
+        const Index p = body.nodes.begin + element[a];
+        lumped[p] += mass * reference.lumped_mass()[a];
+        for (std::size_t b = 0; b < n; ++b) {
+          const Index q = body.nodes.begin + element[b];
+          if (p <= q) *consistent.block(pattern->find(p, q)) += mass * reference.mass()(a, b);
+        }
+      }
+    }
+  }
+  return Mass(kind, std::move(consistent), std::move(lumped));
+}
+
+bool overlap_in_time(const Script& a, const Script& b) { return a.start < b.release && b.start < a.release; }
+
+/// How many nodes two sets share.
+std::size_t shared(const std::vector<Index>& a, const std::vector<Index>& b) {
+  const std::set<Index> first(a.begin(), a.end());
+  return std::count_if(b.begin(), b.end(), [&](Index i) { return first.contains(i); });
+}
+
+void require_finite(const Vec3& v, const std::string& what) {
+  if (!v.allFinite()) throw InputError(what + " must be finite");
+}
+
+}  // namespace
+
+std::size_t ModelBuilder::add_body(BodyOptions options) {
+  if (!options.mesh || options.mesh->tets().empty())
+    throw InputError(fmt::format("body '{}' has no elements", options.name));
+  if (!options.material.law) throw InputError(fmt::format("body '{}' has no material", options.name));
+  if (!(options.density > 0) || !std::isfinite(options.density))
+    throw InputError(
+        fmt::format("body '{}': density must be positive (kg/m^3), not {}", options.name, options.density));
+  if (options.order < 1 || options.order > 3)
+    throw InputError(fmt::format("body '{}': order must be 1, 2 or 3, not {}", options.name, options.order));
+  require_finite(options.velocity, fmt::format("body '{}': velocity", options.name));
+  require_finite(options.angular_velocity, fmt::format("body '{}': angular velocity", options.name));
+
+  Body body;
+  body.name = options.name;
+  body.mesh = options.mesh;
+  body.elements = std::make_shared<FeMesh>(*options.mesh, options.order);
+  body.law = options.material.law;
+  body.lame = options.lame.empty() ? std::vector<Lame>{options.material.lame} : options.lame;
+  if (body.lame.size() != 1 && body.lame.size() != options.mesh->tets().size())
+    throw InputError(fmt::format("body '{}': {} material parameters for {} elements", options.name, body.lame.size(),
+                                 options.mesh->tets().size()));
+  body.density = options.density;
+  body.nodes = {nodes_, nodes_ + body.elements->node_count()};
+  body.elastic = std::make_shared<ElasticEnergy>(*body.elements, body.law, body.lame, body.nodes.begin);
+  nodes_ = body.nodes.end;
+  bodies_.push_back(std::move(body));
+  options_.push_back(std::move(options));
+  return bodies_.size() - 1;
+}
+
+void ModelBuilder::check_nodes(const std::vector<Index>& nodes, const std::string& what) const {
+  if (nodes.empty()) throw InputError(what + " selects no nodes");
+  for (Index i : nodes)
+    if (i < 0 || i >= nodes_)
+      throw InputError(fmt::format("{} names node {}, but there are {} nodes", what, i, nodes_));
+}
+
+void ModelBuilder::add_pin(Pin pin) {
+  check_nodes(pin.nodes, fmt::format("pin '{}'", pin.name));
+  for (const Script& script : scripts_)
+    if (const std::size_t n = shared(pin.nodes, script.nodes))
+      throw InputError(fmt::format("pin '{}' and script '{}' share {} nodes; a node is either held or moved", pin.name,
+                                   script.name, n));
+  pins_.push_back(std::move(pin));
+}
+
+void ModelBuilder::add_script(Script script) {
+  check_nodes(script.nodes, fmt::format("script '{}'", script.name));
+  if (!(script.sigma > 0)) throw InputError(fmt::format("script '{}': sigma must be positive (1/s^2)", script.name));
+  if (!(script.start < script.release))
+    throw InputError(fmt::format("script '{}' is released before it starts", script.name));
+  if (!script.motion.field.empty() && script.motion.field.size() != script.nodes.size())
+    throw InputError(fmt::format("script '{}': {} displacements for {} nodes", script.name, script.motion.field.size(),
+                                 script.nodes.size()));
+  for (const Pin& pin : pins_)
+    if (const std::size_t n = shared(pin.nodes, script.nodes))
+      throw InputError(fmt::format("pin '{}' and script '{}' share {} nodes; a node is either held or moved", pin.name,
+                                   script.name, n));
+  for (const Script& other : scripts_)
+    if (const std::size_t n = overlap_in_time(script, other) ? shared(script.nodes, other.nodes) : 0)
+      throw InputError(
+          fmt::format("scripts '{}' and '{}' move the same {} nodes at the same time", other.name, script.name, n));
+  scripts_.push_back(std::move(script));
+}
+
+void ModelBuilder::add_load(std::span<const Index> nodes, const Vec3& total_force) {
+  require_finite(total_force, "load: force");
+  loads_.push_back({{nodes.begin(), nodes.end()}, total_force});
+  check_nodes(loads_.back().nodes, "load");
+}
+
+std::shared_ptr<const Model> ModelBuilder::build() {
+  if (bodies_.empty()) throw InputError("a model needs at least one body");
+  require_finite(gravity_, "gravity");
+  auto model = std::make_shared<Model>();
+  model->bodies_ = bodies_;
+  model->gravity_ = gravity_;
+  model->pins_ = pins_;
+  model->scripts_ = scripts_;
+  for (const Body& body : bodies_) model->energies_.push_back(body.elastic.get());
+  model->pattern_ = coupling_pattern(nodes_, model->energies_);
+
+  model->rest_.resize(3 * Eigen::Index(nodes_));
+  for (const Body& body : bodies_)
+    for (Index i = 0; i < body.nodes.size(); ++i)
+      node(model->rest_, body.nodes.begin + i) = body.elements->positions()[i];
+  model->mass_ = assemble_mass(mass_kind_, nodes_, bodies_, model->pattern_);
+
+  VecX gravity(3 * Eigen::Index(nodes_));
+  for (Index i = 0; i < nodes_; ++i) node(gravity, i) = gravity_;
+  model->mass_.multiply(gravity, model->external_force_);
+  for (const Load& load : loads_)
+    for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
+
+  model->initial_.x = model->rest_;
+  model->initial_.v.setZero(3 * Eigen::Index(nodes_));
+  for (std::size_t b = 0; b < bodies_.size(); ++b) {
+    const Range range = bodies_[b].nodes;
+    Vec3 centre = Vec3::Zero();
+    double mass = 0;
+    for (Index i = range.begin; i < range.end; ++i) {
+      centre += model->mass_.lumped()[i] * node(model->rest_, i);
+      mass += model->mass_.lumped()[i];
+    }
+    centre /= mass;
+    for (Index i = range.begin; i < range.end; ++i)
+      node(model->initial_.v, i) =
+          options_[b].velocity + options_[b].angular_velocity.cross(node(model->rest_, i) - centre);
+  }
+  return model;
+}
+
+}  // namespace pliant

@@ -1,0 +1,23 @@
+#include "pliant/sim/stepper.hpp"
+
+namespace pliant {
+
+std::string_view to_string(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::converged:
+      return "converged";
+    case Outcome::iteration_limit:
+      return "iteration-limit";
+    case Outcome::line_search_failed:
+      return "line-search-failed";
+    case Outcome::factorisation_failed:
+      return "factorisation-failed";
+    case Outcome::inverted_start:
+      return "inverted-start";
+    case Outcome::not_finite:
+      return "not-finite";
+  }
+  return "unknown";
+}
+
+}  // namespace pliant

@@ -1,0 +1,82 @@
+#include "pliant/solvers/criteria.hpp"
+
+#include <Eigen/Eigenvalues>
+
+namespace pliant {
+
+double characteristic_force(const Model& model) {
+  VecX per_node = VecX::Zero(model.nodes());
+  for (const Body& body : model.bodies()) {
+    const FeMesh& mesh = *body.elements;
+    const ReferenceElement& reference = mesh.reference();
+    const int n = reference.nodes();
+    std::vector<double> stiffness;  // Pa, per entry of body.lame
+    for (const Lame& lame : body.lame) {
+      const Mat9 H = Material{body.law, lame}.hessian(Mat3::Identity());
+      stiffness.push_back(Eigen::SelfAdjointEigenSolver<Mat9>(H, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff());
+    }
+    for (Index e = 0; e < mesh.element_count(); ++e) {
+      const double W = stiffness[stiffness.size() == 1 ? 0 : e];
+      const Mat3 to_physical = mesh.inverse_edges()[e].transpose();
+      for (int q = 0; q < reference.points(); ++q)
+        for (int a = 0; a < n; ++a)
+          per_node[body.nodes.begin + mesh.elements()[e * n + a]] +=
+              W * mesh.volumes()[e] * reference.weights()[q] * (to_physical * reference.gradient(q, a)).norm();
+    }
+  }
+  return per_node.norm();
+}
+
+ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options)
+    : model_(std::move(model)), options_(options) {
+  diagonal_ =
+      model_->mass().kind() == MassKind::lumped ? model_->mass().lumped() : model_->mass().consistent_diagonal();
+  if (options_.kind == Criterion::reference_force) scale_ = model_->external_force().norm();
+  if (options_.kind == Criterion::characteristic) scale_ = characteristic_force(*model_);
+}
+
+Residuals ConvergenceTest::measure(const VecX& r, const BoundaryState& boundary) {
+  Residuals residuals;
+  residuals.force = r.norm();
+  residuals.acceleration = acceleration(r, boundary);
+  return residuals;
+}
+
+bool ConvergenceTest::satisfied(const Residuals& residuals) const {
+  switch (options_.kind) {
+    case Criterion::residual:
+    case Criterion::reference_force:
+    case Criterion::characteristic:
+      return residuals.force <= options_.tolerance * scale_;
+    case Criterion::acceleration:
+      return residuals.acceleration <= options_.tolerance;
+    case Criterion::step_length:
+      return false;
+  }
+  return false;
+}
+
+double ConvergenceTest::acceleration(const VecX& r, const BoundaryState& boundary) {
+  double largest = 0;
+  const bool factorised =
+      options_.mass == AccelerationMass::factorised && model_->mass().kind() == MassKind::consistent;
+  if (!factorised) {
+    for (Index i = 0; i < model_->nodes(); ++i)
+      largest = std::max(largest, node(r, i).cwiseAbs().maxCoeff() / diagonal_[i]);
+    return largest;
+  }
+  // M_FF over the free unknowns; prescribed ones have identity rows and a zero right-hand side.
+  if (factored_ != boundary.fixed) {
+    if (factored_.empty()) mass_factor_.analyze(model_->pattern(), 3);
+    BlockMatrix M(model_->pattern(), 3);
+    model_->mass().add_to(M, 1.0);
+    M.eliminate(boundary.fixed);
+    mass_factor_.factor(M, Factorisation::llt);
+    factored_ = boundary.fixed;
+  }
+  Eigen::MatrixXd a = r;
+  mass_factor_.solve(a);
+  return a.cwiseAbs().maxCoeff();
+}
+
+}  // namespace pliant

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/stepper.hpp"
+#include "pliant/solvers/incremental_potential.hpp"
+
+namespace pliant {
+
+/// When an iteration has converged (pitfalls, section 8). `r` is the gradient of the incremental potential over the
+/// free unknowns.
+enum class Criterion {
+  residual,         ///< |r|_2 <= tolerance, N
+  reference_force,  ///< |r|_2 <= tolerance |f_ext|_2
+  characteristic,   ///< |r|_2 <= tolerance times a force that stiffness and mesh suggest (Zhu 2018, Li 2019)
+  step_length,      ///< |dx|_inf <= tolerance h; tolerance in m/s
+  acceleration,     ///< |M^{-1} r|_inf <= tolerance, m/s^2
+};
+
+/// What M is in the acceleration criterion: the factorised consistent matrix, or the diagonal of it (cheaper, nearly
+/// the same).
+enum class AccelerationMass { factorised, diagonal };
+
+struct CriterionOptions {
+  Criterion kind = Criterion::acceleration;
+  double tolerance = 0.01;
+  AccelerationMass mass = AccelerationMass::diagonal;
+};
+
+/// Measures residuals of a model and decides on convergence.
+class ConvergenceTest {
+ public:
+  ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options);
+
+  /// Force norm and acceleration of r, whose fixed unknowns are zero.
+  Residuals measure(const VecX& r, const BoundaryState& boundary);
+  /// Whether the residuals, measured before a step is computed, already satisfy the criterion. Never for step_length.
+  bool satisfied(const Residuals& residuals) const;
+  /// Whether a step of this largest component over h (m/s) does. Only for step_length.
+  bool satisfied_by_step(double step_length) const {
+    return options_.kind == Criterion::step_length && step_length <= options_.tolerance;
+  }
+
+ private:
+  double acceleration(const VecX& r, const BoundaryState& boundary);
+
+  std::shared_ptr<const Model> model_;
+  CriterionOptions options_;
+  double scale_ = 1;                    ///< what |r|_2 is compared with, times tolerance, N
+  VecX diagonal_;                       ///< M_ii, kg
+  SparseCholesky mass_factor_;          ///< of the consistent mass over the free unknowns
+  std::vector<std::uint8_t> factored_;  ///< the fixed unknowns it was factorised with
+};
+
+/// The characteristic force of Zhu et al. 2018 (section 5, "characteristic value"), extended to several materials and
+/// orders: the norm over all nodes of sum_e W_e V_e |grad N|, with W_e the largest eigenvalue of d2Psi/dF2 at rest.
+double characteristic_force(const Model& model);
+
+}  // namespace pliant

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <memory>
+
+#include "pliant/energies/assembler.hpp"
+#include "pliant/energies/node_penalty.hpp"
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+enum class Integrator { implicit_euler, quasistatic };
+
+/// The function whose minimum is the next state (DIGEST of methods in docs/newton.md; pitfalls Eq. 1):
+///
+///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + boundary penalties,   x~ = x^n + h v^n.
+///
+/// External work is written with x - x^n, not x, so that E stays small and its differences accurate. Quasistatics drop
+/// the first term. Prescribed unknowns have a zero gradient and identity rows in the Hessian.
+class IncrementalPotential {
+ public:
+  IncrementalPotential(std::shared_ptr<const Model> model, Integrator integrator);
+
+  /// Fixes x^n, x~, h and the boundaries at the end of the step.
+  void begin_step(const State& state, double h);
+
+  const Model& model() const { return *model_; }
+  double h() const { return h_; }
+  Integrator integrator() const { return integrator_; }
+  const BoundaryState& boundary() const { return boundary_; }
+  /// x^n with directly imposed boundaries already where they belong: where the iteration begins.
+  const VecX& start() const { return start_; }
+
+  double value(const VecX& x);
+  /// Overwrites g, returns the value.
+  double gradient(const VecX& x, VecX& g);
+  /// Overwrites A with (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody
+  /// else passes 1.
+  void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A);
+  /// A matrix of the right pattern for hessian().
+  BlockMatrix make_matrix() const { return BlockMatrix(model_->pattern(), 3); }
+
+  /// Writes x, v and time of the next state.
+  void end_step(const VecX& x, State& state) const;
+
+ private:
+  double inertia_and_work(const VecX& x);
+
+  std::shared_ptr<const Model> model_;
+  Integrator integrator_;
+  NodePenalty penalty_;
+  std::vector<Index> penalty_stencil_;  ///< of each node, or -1
+  VecX penalty_mass_;                   ///< consistent M_ii, kg
+  Assembler assembler_;
+  double h_ = 0;
+  VecX x_n_, predicted_, start_;
+  BoundaryState boundary_;
+  VecX offset_, inertia_;  ///< scratch: x - x~ and M (x - x~)
+};
+
+}  // namespace pliant

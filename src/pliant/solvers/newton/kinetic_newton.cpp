@@ -1,0 +1,40 @@
+#include <algorithm>
+
+#include "pliant/solvers/newton/direction.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// pitfalls, Algorithm 2: H_beta = M / (beta h)^2 + H_f, as if the step were beta times as long.
+class KineticDirection final : public Direction {
+ public:
+  void begin_step() override { beta_ = 1; }
+
+  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+    for (;;) {
+      system.assemble(current.x, Projection::none, 1 / (beta_ * beta_));
+      const FactorStatus status = system.factor(Factorisation::llt);
+      if (status == FactorStatus::ok) system.solve(current.gradient, dx);
+      if (status != FactorStatus::not_positive_definite || beta_ < kSmallest) return status;
+      beta_ /= 2;
+    }
+  }
+
+  void after_line_search(double alpha) override {
+    if (alpha < 0.3) beta_ /= 2;
+    if (alpha > 0.9) beta_ = std::min(1.0, 2 * beta_);
+  }
+
+ private:
+  /// Below this the matrix is the mass matrix to all digits; if it still cannot be factorised, less will not help.
+  static constexpr double kSmallest = 1e-12;
+
+  double beta_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<Direction> make_kinetic_direction() { return std::make_unique<KineticDirection>(); }
+
+}  // namespace pliant

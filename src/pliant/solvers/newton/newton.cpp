@@ -1,0 +1,25 @@
+#include "pliant/solvers/newton/direction.hpp"
+
+namespace pliant {
+
+namespace {
+
+class NewtonDirection final : public Direction {
+ public:
+  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+    system.assemble(current.x, Projection::none);
+    FactorStatus status = system.factor(Factorisation::llt);
+    // Cholesky is the cheap test of definiteness; only where it fails is the pivoted factorisation paid for.
+    if (status == FactorStatus::not_positive_definite) status = system.factor(Factorisation::ldlt);
+    if (status != FactorStatus::ok) return status;
+    system.solve(current.gradient, dx);
+    if (current.gradient.dot(dx) > 0) dx = -dx;
+    return status;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Direction> make_newton_direction() { return std::make_unique<NewtonDirection>(); }
+
+}  // namespace pliant

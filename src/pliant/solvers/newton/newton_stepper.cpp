@@ -1,0 +1,142 @@
+#include "pliant/solvers/newton/newton_stepper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/math/error.hpp"
+#include "pliant/solvers/stopwatch.hpp"
+
+namespace pliant {
+
+namespace {
+
+std::unique_ptr<Direction> make_direction(const NewtonOptions& options) {
+  switch (options.method) {
+    case NewtonMethod::newton:
+      return make_newton_direction();
+    case NewtonMethod::projected:
+      return make_projected_direction(options.projection);
+    case NewtonMethod::on_demand:
+      return make_on_demand_direction(options.projection);
+    case NewtonMethod::kinetic:
+      return make_kinetic_direction();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+NewtonStepper::NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options)
+    : model_(std::move(model)),
+      options_(options),
+      potential_(model_, options.integrator),
+      convergence_(model_, options.criterion),
+      system_(potential_),
+      direction_(make_direction(options)) {
+  if (options.method == NewtonMethod::kinetic && options.integrator == Integrator::quasistatic)
+    throw InputError("kinetic-newton regularises by inertia, which quasistatic stepping does not have; use pod-newton");
+}
+
+std::string_view NewtonStepper::name() const {
+  switch (options_.method) {
+    case NewtonMethod::newton:
+      return "newton";
+    case NewtonMethod::projected:
+      return "projected-newton";
+    case NewtonMethod::on_demand:
+      return "pod-newton";
+    case NewtonMethod::kinetic:
+      return "kinetic-newton";
+  }
+  return "";
+}
+
+StepReport NewtonStepper::step(State& state, double h) {
+  StepReport report;
+  {
+    const Stopwatch watch(report.seconds.total);
+    if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
+      report.outcome = Outcome::not_finite;
+      report.detail = "the state to start from has positions or velocities that are not finite";
+      return report;
+    }
+    potential_.begin_step(state, h);
+    system_.begin_step(report);
+    direction_->begin_step();
+    iterate(report);
+    if (report.advanced()) potential_.end_step(current_.x, state);
+  }
+  return report;
+}
+
+void NewtonStepper::iterate(StepReport& report) {
+  const double h = potential_.h();
+  const auto end = [&](Outcome outcome, std::string detail) {
+    report.outcome = outcome;
+    report.detail = std::move(detail);
+  };
+
+  current_.x = potential_.start();
+  current_.energy = potential_.gradient(current_.x, current_.gradient);
+  if (!std::isfinite(current_.energy)) return end(Outcome::inverted_start, describe_infinite_start());
+
+  for (;;) {
+    const double last_step = report.residuals.step_length;
+    report.energy = current_.energy;
+    report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
+    report.residuals.step_length = last_step;
+    if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
+    if (convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
+    if (report.iterations == options_.max_iterations)
+      return end(Outcome::iteration_limit,
+                 fmt::format("not converged after {} iterations: residual {:.3g} N, {:.3g} m/s^2", report.iterations,
+                             report.residuals.force, report.residuals.acceleration));
+
+    const FactorStatus status = direction_->compute(system_, current_, dx_);
+    if (status == FactorStatus::not_finite) return end(Outcome::not_finite, "the Hessian is not finite");
+    if (status != FactorStatus::ok)
+      return end(Outcome::factorisation_failed, fmt::format("the matrix of iteration {} could not be factorised: {}",
+                                                            report.iterations + 1, to_string(status)));
+    if (!dx_.allFinite()) return end(Outcome::not_finite, "the direction is not finite");
+    ++report.iterations;
+    if (direction_->projected()) ++report.projected_iterations;
+
+    report.residuals.step_length = dx_.cwiseAbs().maxCoeff() / h;
+    if (convergence_.satisfied_by_step(report.residuals.step_length)) return end(Outcome::converged, "");
+
+    LineSearchResult found;
+    {
+      const Stopwatch watch(report.seconds.line_search);
+      const double largest = 1;  // nothing in the model limits the step
+      found = line_search(potential_, current_, dx_, largest, options_.line_search, trial_);
+    }
+    report.line_search_evaluations += found.evaluations;
+    if (options_.history)
+      report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
+                                report.residuals.step_length, found.alpha, direction_->projected()});
+    if (!found.accepted)
+      return end(
+          Outcome::line_search_failed,
+          fmt::format("no step length above {:.0e} lowers the energy in iteration {}: residual {:.3g} N, {:.3g} m/s^2",
+                      options_.line_search.smallest_step, report.iterations, report.residuals.force,
+                      report.residuals.acceleration));
+    report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+    direction_->after_line_search(found.alpha);
+    std::swap(current_, trial_);
+  }
+}
+
+std::string NewtonStepper::describe_infinite_start() const {
+  for (const Body& body : model_->bodies())
+    if (const Index e = body.elastic->first_inverted(current_.x); e >= 0)
+      return fmt::format(
+          "element {} of body '{}' is inverted where the step begins, and '{}' has no finite energy there; a directly "
+          "imposed boundary may have moved "
+          "too far (use a penalty or a smaller step), or the material must survive inversion",
+          e, body.name, body.law->info().name);
+  return "the energy is not finite where the step begins";
+}
+
+}  // namespace pliant

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+
+#include "pliant/solvers/criteria.hpp"
+#include "pliant/solvers/newton/direction.hpp"
+
+namespace pliant {
+
+enum class NewtonMethod { newton, projected, on_demand, kinetic };
+
+struct NewtonOptions {
+  NewtonMethod method = NewtonMethod::on_demand;
+  Integrator integrator = Integrator::implicit_euler;
+  Projection projection = Projection::analytic;  ///< where the method projects
+  CriterionOptions criterion;
+  LineSearchOptions line_search;
+  int max_iterations = 1000;
+  bool history = false;  ///< record every iteration in the report
+};
+
+/// Minimises the incremental potential of each step by one of the four Newton-type methods of `pitfalls`.
+class NewtonStepper final : public Stepper {
+ public:
+  NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options);
+
+  std::string_view name() const override;
+  StepReport step(State& state, double h) override;
+
+ private:
+  void iterate(StepReport& report);
+  std::string describe_infinite_start() const;
+
+  std::shared_ptr<const Model> model_;
+  NewtonOptions options_;
+  IncrementalPotential potential_;
+  ConvergenceTest convergence_;
+  NewtonSystem system_;
+  std::unique_ptr<Direction> direction_;
+  Iterate current_, trial_;
+  VecX dx_;
+};
+
+}  // namespace pliant

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "pliant/solvers/newton/direction.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// pitfalls, Algorithm 1. A failed Cholesky switches projection on for this and the next kPatience iterations; after
+/// that it stays on only while steps are cut short.
+class OnDemandDirection final : public Direction {
+ public:
+  explicit OnDemandDirection(Projection projection) : projection_(projection) {}
+
+  void begin_step() override {
+    project_ = false;
+    countdown_ = 0;
+  }
+
+  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+    FactorStatus status = FactorStatus::not_positive_definite;
+    if (!project_) {
+      system.assemble(current.x, Projection::none);
+      status = system.factor(Factorisation::llt);
+      if (status == FactorStatus::not_positive_definite) {
+        project_ = true;
+        countdown_ = kPatience;
+      }
+    }
+    if (project_) {
+      system.assemble(current.x, projection_);
+      status = system.factor(Factorisation::llt);
+    }
+    projected_ = project_;
+    if (status == FactorStatus::ok) system.solve(current.gradient, dx);
+    return status;
+  }
+
+  void after_line_search(double alpha) override {
+    project_ = alpha < 1 || countdown_ > 0;
+    countdown_ = std::max(0, countdown_ - 1);
+  }
+
+  bool projected() const override { return projected_; }
+
+ private:
+  static constexpr int kPatience = 3;
+
+  Projection projection_;
+  bool project_ = false;
+  bool projected_ = false;
+  int countdown_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Direction> make_on_demand_direction(Projection projection) {
+  return std::make_unique<OnDemandDirection>(projection);
+}
+
+}  // namespace pliant
