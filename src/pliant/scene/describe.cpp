@@ -1,0 +1,87 @@
+#include <fmt/format.h>
+
+#include "pliant/scene/scene.hpp"
+
+namespace pliant {
+
+namespace {
+
+std::string format(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.x(), v.y(), v.z()); }
+
+std::string format(const ParameterValue& value) {
+  struct Writer {
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(std::int64_t i) const { return fmt::format("{}", i); }
+    std::string operator()(double d) const { return fmt::format("{}", d); }
+    std::string operator()(const std::string& s) const { return s; }
+  };
+  return std::visit(Writer{}, value);
+}
+
+std::string format(const Motion& motion) {
+  std::string text;
+  if (!motion.angle.keys.empty()) {
+    const auto& last = motion.angle.keys.back();
+    text += fmt::format("turns to {:.4g} degrees about {} by {:.4g} s", last.value * 57.29577951308232,
+                        format(motion.axis), last.time);
+  }
+  if (!motion.translation.keys.empty()) {
+    const auto& last = motion.translation.keys.back();
+    text += fmt::format("{}moves to {} m by {:.4g} s", text.empty() ? "" : ", ", format(last.value), last.time);
+  }
+  return text.empty() ? "holds" : text;
+}
+
+/// Young's modulus and Poisson's ratio, from the Lame pair.
+std::string format(const Lame& lame) {
+  const double young = lame.mu * (3 * lame.lambda + 2 * lame.mu) / (lame.lambda + lame.mu);
+  const double poisson = lame.lambda / (2 * (lame.lambda + lame.mu));
+  return fmt::format("E = {:.4g} Pa, nu = {:.4g}", young, poisson);
+}
+
+}  // namespace
+
+std::string describe(const Scene& scene, const Model& model) {
+  std::string text = fmt::format("{}{}\n", scene.name, scene.title.empty() ? "" : ": " + scene.title);
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const SceneBody& from = scene.bodies[b];
+    const Body& body = model.bodies()[b];
+    const InBox box = bounding_box(*body.mesh);
+    text += fmt::format("  body    {}: {} vertices, {} tets, order {} ({} nodes), {} to {} m\n", body.name,
+                        body.mesh->vertices().size(), body.mesh->tets().size(), from.order, body.nodes.size(),
+                        format(box.min), format(box.max));
+    text += fmt::format("          {}, {}, {:.4g} kg/m^3, {:.4g} kg\n", from.material, format(from.lame), from.density,
+                        from.density * body.mesh->total_volume());
+    for (const SceneRegion& region : from.regions)
+      text += fmt::format("          region {}: {}\n", region.name, format(region.lame));
+    if (body.mesh->dropped_vertices() > 0)
+      text += fmt::format("          {} vertices without an element were dropped\n", body.mesh->dropped_vertices());
+  }
+  for (std::size_t i = 0; i < scene.pins.size(); ++i) {
+    std::string axes;
+    for (std::size_t a = 0; a < 3; ++a)
+      if (scene.pins[i].axes[a]) axes += "xyz"[a];
+    text += fmt::format("  pin     {}: {} nodes of {}, axes {}\n", scene.pins[i].name, model.pins()[i].nodes.size(),
+                        scene.bodies[scene.pins[i].body].name, axes);
+  }
+  for (std::size_t i = 0; i < scene.scripts.size(); ++i) {
+    const SceneScript& script = scene.scripts[i];
+    text += fmt::format("  script  {}: {} nodes of {}, {}{}\n", script.name, model.scripts()[i].nodes.size(),
+                        scene.bodies[script.body].name, format(script.motion),
+                        script.release < std::numeric_limits<double>::infinity()
+                            ? fmt::format(", lets go at {:.4g} s", script.release)
+                            : "");
+  }
+  for (const SceneLoad& load : scene.loads)
+    text += fmt::format("  load    {}: {} N on {}\n", load.name, format(load.force), scene.bodies[load.body].name);
+  text += fmt::format("  time    {} steps of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
+                      scene.steps, scene.dt, static_cast<double>(scene.steps) * scene.dt, scene.output.every,
+                      scene.output.every == 1 ? "" : "s", format(scene.gravity),
+                      scene.mass == MassKind::lumped ? "lumped" : "consistent");
+  text += fmt::format("  solver  {}:", scene.solver.name);
+  for (const auto& [key, value] : scene.solver.parameters) text += fmt::format(" {} = {},", key, format(value));
+  text += fmt::format(" on failure {}\n", scene.solver.on_failure == OnFailure::stop ? "stop" : "continue");
+  return text;
+}
+
+}  // namespace pliant

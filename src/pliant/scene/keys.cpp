@@ -1,0 +1,541 @@
+#include "pliant/scene/keys.hpp"
+
+#include <algorithm>
+
+namespace pliant {
+
+namespace {
+
+// Keys that several sections share.
+Key name_key(const std::string& what) {
+  return {.name = "name",
+          .kind = Kind::text,
+          .summary = "Name of the " + what + " in messages and results; must be unique.",
+          .example = "\"" + what + "-a\""};
+}
+Key body_key() {
+  return {.name = "body",
+          .kind = Kind::text,
+          .summary = "The body it acts on; needed when there are several.",
+          .example = "\"beam\""};
+}
+Key where_key(const std::string& what, bool required) {
+  return {.name = "where",
+          .kind = Kind::selection,
+          .summary = what + " See [Selections](#selections).",
+          .example = "\"x-min\"",
+          .required = required};
+}
+
+std::vector<Key> stiffness_keys() {
+  return {
+      {.name = "young",
+       .summary = "Young's modulus: 1e5 is soft rubber, 1e7 hard rubber, 2e11 steel.",
+       .unit = "Pa",
+       .example = "4e5",
+       .limits = kPositive,
+       .aliases = {"E"}},
+      {.name = "poisson",
+       .summary = "Poisson's ratio: 0 does not bulge, towards 0.5 keeps its volume.",
+       .example = "0.4",
+       .limits = {-1, 0.5, false, false},
+       .aliases = {"nu"},
+       .hint =
+           "0.5 would be incompressible, which displacement elements cannot represent; use for example 0.45 or 0.49"},
+      {.name = "mu",
+       .summary = "Shear modulus, in place of young and poisson.",
+       .unit = "Pa",
+       .example = "1.5e5",
+       .limits = kPositive},
+      {.name = "lambda", .summary = "First Lame parameter, together with mu.", .unit = "Pa", .example = "5e5"},
+  };
+}
+Alternatives stiffness_alternatives() { return {{{"young", "poisson"}, {"mu", "lambda"}}, true}; }
+
+const Section& box_mesh_section() {
+  static const Section section{
+      "body.box",
+      "in 'box' of [[body]]",
+      "A box of regular cells, each cut into tetrahedra. It has the named sets `x-min`, `x-max`, ... and `boundary`.",
+      {{.name = "size",
+        .kind = Kind::vector,
+        .summary = "Edge lengths.",
+        .unit = "m",
+        .example = "[4, 1, 1]",
+        .limits = kPositive,
+        .required = true},
+       {.name = "cells",
+        .kind = Kind::counts,
+        .summary = "Number of cells along x, y and z.",
+        .example = "[16, 4, 4]",
+        .limits = kAtLeastOne,
+        .required = true},
+       {.name = "origin",
+        .kind = Kind::vector,
+        .summary = "The lowest corner.",
+        .unit = "m",
+        .fallback = "[0.0, 0.0, 0.0]"},
+       {.name = "split",
+        .kind = Kind::choice,
+        .summary = "Tetrahedra per cell: `five` alternates mirrored patterns, `six` repeats one.",
+        .fallback = "\"five\"",
+        .choices = {"five", "six"}}}};
+  return section;
+}
+
+const Section& body_rotate_section() {
+  static const Section section{
+      "body.rotate",
+      "in 'rotate' of [[body]]",
+      "Turns the mesh before anything else is done with it.",
+      {{.name = "axis",
+        .kind = Kind::vector,
+        .summary = "Direction of the axis.",
+        .example = "[0, 0, 1]",
+        .required = true},
+       {.name = "angle", .summary = "How far.", .unit = "degrees", .example = "45", .required = true},
+       {.name = "centre",
+        .kind = Kind::vector,
+        .summary = "A point on the axis.",
+        .unit = "m",
+        .fallback = "[0.0, 0.0, 0.0]",
+        .aliases = {"center"}}}};
+  return section;
+}
+
+const Section& region_section() {
+  static const Section section = [] {
+    Section s{"[body.regions.NAME]",
+              "in [body.regions]",
+              "A part of a body with its own stiffness. NAME is a region number of the mesh file, or a named set "
+              "(elements with all "
+              "their vertices in it), or, with `where`, any name. Where regions overlap, the later one holds.",
+              stiffness_keys(),
+              {stiffness_alternatives()}};
+    s.keys.insert(s.keys.begin(), where_key("Elements whose four vertices are all in this selection.", false));
+    return s;
+  }();
+  return section;
+}
+
+const Section& body_section() {
+  static const Section section = [] {
+    Section s{"[[body]]",
+              "in [[body]]",
+              "A deformable body: where its mesh comes from and what it is made of.",
+              {},
+              {{{{"box"}, {"mesh"}}, true}, stiffness_alternatives()}};
+    s.keys = {
+        name_key("body"),
+        {.name = "box",
+         .kind = Kind::table,
+         .summary = "Generate a box.",
+         .example = "{size = [4, 1, 1], cells = [16, 4, 4]}",
+         .section = &box_mesh_section()},
+        {.name = "mesh",
+         .kind = Kind::text,
+         .summary = "Read a MEDIT `.mesh` or Gmsh `.msh` file; a relative path starts at the scene file.",
+         .example = "\"bunny.mesh\""},
+        {.name = "scale",
+         .kind = Kind::factor,
+         .summary = "Scales the mesh, first of the three transformations; three numbers scale x, y and z.",
+         .fallback = "1.0",
+         .limits = kPositive},
+        {.name = "rotate",
+         .kind = Kind::table,
+         .summary = "Then rotates it.",
+         .example = "{axis = [0, 0, 1], angle = 45}",
+         .section = &body_rotate_section()},
+        {.name = "translate",
+         .kind = Kind::vector,
+         .summary = "Then moves it.",
+         .unit = "m",
+         .fallback = "[0.0, 0.0, 0.0]"},
+        {.name = "order",
+         .kind = Kind::integer,
+         .summary = "Polynomial order of the elements: 1 is fast, 2 bends without locking, 3 is for reference results.",
+         .fallback = "1",
+         .limits = {1, 3}},
+        {.name = "material",
+         .kind = Kind::text,
+         .summary = "The law; `pliant materials` lists them.",
+         .fallback = "\"neo-hookean\"",
+         .aliases = {"law"}},
+    };
+    for (Key& key : stiffness_keys()) s.keys.push_back(std::move(key));
+    const std::vector<Key> rest = {
+        {.name = "density",
+         .summary = "Mass per volume at rest.",
+         .unit = "kg/m^3",
+         .fallback = "1000.0",
+         .limits = kPositive,
+         .aliases = {"rho"}},
+        {.name = "velocity",
+         .kind = Kind::vector,
+         .summary = "Velocity at the start.",
+         .unit = "m/s",
+         .fallback = "[0.0, 0.0, 0.0]"},
+        {.name = "angular_velocity",
+         .kind = Kind::vector,
+         .summary = "Rotation about the centre of mass at the start.",
+         .unit = "rad/s",
+         .fallback = "[0.0, 0.0, 0.0]"},
+        {.name = "regions",
+         .kind = Kind::named_tables,
+         .summary = "Parts with their own stiffness.",
+         .section = &region_section()},
+    };
+    s.keys.insert(s.keys.end(), rest.begin(), rest.end());
+    return s;
+  }();
+  return section;
+}
+
+const Section& pin_section() {
+  static const Section section{"[[pin]]",
+                               "in [[pin]]",
+                               "Holds vertices where they are, for the whole run.",
+                               {name_key("pin"),
+                                body_key(),
+                                where_key("The vertices to hold.", true),
+                                {.name = "axes",
+                                 .kind = Kind::text,
+                                 .summary = "The directions held: any of the letters x, y, z.",
+                                 .fallback = "\"xyz\"",
+                                 .example = "\"xy\""}}};
+  return section;
+}
+
+const Section& script_rotate_section() {
+  static const Section section{
+      "script.rotate",
+      "in 'rotate' of [[script]]",
+      "Rotation about an axis that stays where it is. Give at most one of angle, revolutions and angular_velocity; "
+      "none with keyframes.",
+      {{.name = "axis",
+        .kind = Kind::vector,
+        .summary = "Direction of the axis; the right-hand rule gives the sense.",
+        .example = "[1, 0, 0]",
+        .required = true},
+       {.name = "centre",
+        .kind = Kind::vector,
+        .summary = "A point on the axis.",
+        .unit = "m",
+        .fallback = "[0.0, 0.0, 0.0]",
+        .aliases = {"center"}},
+       {.name = "angle", .summary = "Angle reached at the end of `times`.", .unit = "degrees", .example = "180"},
+       {.name = "revolutions", .summary = "The same, in whole turns.", .example = "1.5"},
+       {.name = "angular_velocity",
+        .summary = "Speed of rotation during `times`.",
+        .unit = "rad/s",
+        .example = "3.14"}},
+      {{{{"angle"}, {"revolutions"}, {"angular_velocity"}}, false}}};
+  return section;
+}
+
+const Section& keyframe_section() {
+  static const Section section{
+      "script.keyframes",
+      "in 'keyframes' of [[script]]",
+      "Where the motion is at given times; linear in between, constant before the first and after the last.",
+      {{.name = "time",
+        .summary = "When; increasing from one to the next.",
+        .unit = "s",
+        .example = "0.5",
+        .required = true},
+       {.name = "translate",
+        .kind = Kind::vector,
+        .summary = "Displacement from the rest position.",
+        .unit = "m",
+        .example = "[0.2, 0, 0]"},
+       {.name = "angle", .summary = "Angle about the axis of `rotate`.", .unit = "degrees", .example = "90"}}};
+  return section;
+}
+
+const Section& script_section() {
+  static const Section section{
+      "[[script]]",
+      "in [[script]]",
+      "Moves vertices on a prescribed path, from their rest positions. Without any motion it holds them until "
+      "`release`.",
+      {name_key("script"),
+       body_key(),
+       where_key("The vertices to move.", true),
+       {.name = "translate",
+        .kind = Kind::vector,
+        .summary = "Displacement reached at the end of `times`.",
+        .unit = "m",
+        .example = "[0.5, 0, 0]"},
+       {.name = "velocity",
+        .kind = Kind::vector,
+        .summary = "Velocity during `times`, in place of translate.",
+        .unit = "m/s",
+        .example = "[0.1, 0, 0]"},
+       {.name = "rotate",
+        .kind = Kind::table,
+        .summary = "Rotation about a fixed axis, done before the translation.",
+        .example = "{axis = [1, 0, 0], angle = 180}",
+        .section = &script_rotate_section()},
+       {.name = "keyframes",
+        .kind = Kind::tables,
+        .summary = "Motion given at instants, in place of the above.",
+        .example = "[{time = 0, translate = [0, 0, 0]}, {time = 1, translate = [1, 0, 0]}]",
+        .section = &keyframe_section()},
+       {.name = "times",
+        .kind = Kind::span,
+        .summary = "When the motion begins and ends; by default from `start` to `release` or the end of the run.",
+        .unit = "s",
+        .example = "[0, 2]",
+        .limits = kNotNegative},
+       {.name = "start",
+        .summary = "When the script takes hold of the vertices; they are free before.",
+        .unit = "s",
+        .fallback = "0.0",
+        .limits = kNotNegative},
+       {.name = "release",
+        .summary = "When it lets go of them; by default never.",
+        .unit = "s",
+        .example = "3.0",
+        .limits = kPositive},
+       {.name = "imposition",
+        .kind = Kind::choice,
+        .summary = "`penalty` pulls the vertices with stiff springs, `direct` puts them where they belong.",
+        .fallback = "\"penalty\"",
+        .choices = {"penalty", "direct"}},
+       {.name = "sigma",
+        .summary = "Stiffness of the penalty per mass.",
+        .unit = "1/s^2",
+        .fallback = "1e8",
+        .limits = kPositive}},
+      {{{{"translate"}, {"velocity"}, {"keyframes"}}, false}}};
+  return section;
+}
+
+const Section& load_section() {
+  static const Section section{"[[load]]",
+                               "in [[load]]",
+                               "A constant force, spread evenly over vertices.",
+                               {name_key("load"),
+                                body_key(),
+                                where_key("The vertices it pulls.", true),
+                                {.name = "force",
+                                 .kind = Kind::vector,
+                                 .summary = "The total force.",
+                                 .unit = "N",
+                                 .example = "[0, -100, 0]",
+                                 .required = true}}};
+  return section;
+}
+
+const Section& simulation_section() {
+  static const Section section{
+      "[simulation]",
+      "in [simulation]",
+      "How time runs, and what acts on everything.",
+      {{.name = "dt", .summary = "The time step.", .unit = "s", .example = "0.01", .limits = kPositive},
+       {.name = "fps",
+        .summary = "Steps per second, in place of dt.",
+        .unit = "1/s",
+        .example = "60",
+        .limits = kPositive},
+       {.name = "duration", .summary = "How long to simulate.", .unit = "s", .example = "3.0", .limits = kPositive},
+       {.name = "frames",
+        .kind = Kind::integer,
+        .summary = "How many frames to simulate, in place of duration; a frame is `output.every` steps.",
+        .example = "180",
+        .limits = kAtLeastOne},
+       {.name = "gravity",
+        .kind = Kind::vector,
+        .summary = "Acceleration of every body.",
+        .unit = "m/s^2",
+        .fallback = "[0.0, -9.81, 0.0]"},
+       {.name = "mass",
+        .kind = Kind::choice,
+        .summary = "Mass matrix: `lumped` is diagonal, `consistent` is the Galerkin one.",
+        .fallback = "\"lumped\"",
+        .choices = {"lumped", "consistent"}},
+       {.name = "integrator",
+        .kind = Kind::choice,
+        .summary = "`quasistatic` drops inertia: every step is an equilibrium.",
+        .fallback = "\"implicit-euler\"",
+        .choices = {"implicit-euler", "quasistatic"}}},
+      {{{{"dt"}, {"fps"}}, true}, {{{"duration"}, {"frames"}}, true}}};
+  return section;
+}
+
+const Section& solver_section() {
+  static const Section section{
+      "[solver]",
+      "in [solver]",
+      "The time stepper. Besides these keys it takes the parameters of the solver named: `pliant solvers` lists them.",
+      {{.name = "name",
+        .kind = Kind::text,
+        .summary = "Which one; any solver runs any scene.",
+        .fallback = "\"pod-newton\""},
+       {.name = "on_failure",
+        .kind = Kind::choice,
+        .summary = "What to do when a step does not converge: stop the run, or continue from the last iterate.",
+        .fallback = "\"stop\"",
+        .choices = {"stop", "continue"}}},
+      {},
+      true};
+  return section;
+}
+
+const Section& output_section() {
+  static const Section section{"[output]",
+                               "in [output]",
+                               "What a run leaves behind.",
+                               {{.name = "every",
+                                 .kind = Kind::integer,
+                                 .summary = "Write a frame after every so many steps.",
+                                 .fallback = "1",
+                                 .limits = kAtLeastOne},
+                                {.name = "fields",
+                                 .kind = Kind::choices,
+                                 .summary = "What a frame holds besides the deformed mesh.",
+                                 .fallback = "[\"displacement\", \"velocity\", \"von-mises\", \"stretch\", \"body\"]",
+                                 .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
+                                {.name = "pictures",
+                                 .kind = Kind::boolean,
+                                 .summary = "Draw `picture.png` (the last frame) and `film.png` (a strip of frames).",
+                                 .fallback = "true"},
+                                {.name = "checkpoint_every",
+                                 .kind = Kind::integer,
+                                 .summary = "Write a checkpoint after every so many steps; 0: only when the run ends.",
+                                 .fallback = "10",
+                                 .limits = kNotNegative},
+                                {.name = "history",
+                                 .kind = Kind::boolean,
+                                 .summary = "Record every iteration of every step in `steps.jsonl`.",
+                                 .fallback = "false"}}};
+  return section;
+}
+
+}  // namespace
+
+const Section& scene_keys() {
+  static const Section section{
+      "Top level",
+      "at the top level",
+      "Before the first `[section]`.",
+      {{.name = "version",
+        .kind = Kind::integer,
+        .summary = "Version of this format.",
+        .fallback = "1",
+        .limits = kAtLeastOne},
+       {.name = "name",
+        .kind = Kind::text,
+        .summary = "Short name, used for the result folder; by default the file's name.",
+        .example = "\"twisted-beam\""},
+       {.name = "title", .kind = Kind::text, .summary = "One sentence on what the scene shows.", .fallback = "\"\""},
+       {.name = "simulation",
+        .kind = Kind::table,
+        .summary = "Time and gravity.",
+        .example = "[simulation]",
+        .required = true,
+        .section = &simulation_section()},
+       {.name = "body",
+        .kind = Kind::tables,
+        .summary = "The bodies, at least one.",
+        .example = "[[body]]",
+        .required = true,
+        .section = &body_section()},
+       {.name = "pin", .kind = Kind::tables, .summary = "Held vertices.", .section = &pin_section()},
+       {.name = "script", .kind = Kind::tables, .summary = "Moved vertices.", .section = &script_section()},
+       {.name = "load", .kind = Kind::tables, .summary = "Forces.", .section = &load_section()},
+       {.name = "solver",
+        .kind = Kind::table,
+        .summary = "The time stepper.",
+        .fallback = "{}",
+        .section = &solver_section()},
+       {.name = "output",
+        .kind = Kind::table,
+        .summary = "What to write.",
+        .fallback = "{}",
+        .section = &output_section()}}};
+  return section;
+}
+
+const Section& selection_keys() {
+  static const Section box{"box",
+                           "in 'box' of a selection",
+                           "An axis-aligned box, borders included.",
+                           {{.name = "min",
+                             .kind = Kind::vector,
+                             .summary = "Lowest corner.",
+                             .unit = "m",
+                             .example = "[0, 0, 0]",
+                             .required = true},
+                            {.name = "max",
+                             .kind = Kind::vector,
+                             .summary = "Highest corner.",
+                             .unit = "m",
+                             .example = "[1, 1, 1]",
+                             .required = true}}};
+  static const Section sphere{"sphere",
+                              "in 'sphere' of a selection",
+                              "A ball, border included.",
+                              {{.name = "centre",
+                                .kind = Kind::vector,
+                                .summary = "Its centre.",
+                                .unit = "m",
+                                .example = "[0, 0, 0]",
+                                .aliases = {"center"},
+                                .required = true},
+                               {.name = "radius",
+                                .summary = "Its radius.",
+                                .unit = "m",
+                                .example = "0.5",
+                                .limits = kPositive,
+                                .required = true}}};
+  static const Section plane{"plane",
+                             "in 'plane' of a selection",
+                             "The half space behind a plane, border included.",
+                             {{.name = "point",
+                               .kind = Kind::vector,
+                               .summary = "A point on the plane.",
+                               .unit = "m",
+                               .example = "[0, 0, 0]",
+                               .required = true},
+                              {.name = "normal",
+                               .kind = Kind::vector,
+                               .summary = "Points away from what is selected.",
+                               .example = "[1, 0, 0]",
+                               .required = true}}};
+  static const Section section{
+      "Selections",
+      "in a selection",
+      "",
+      {{.name = "box",
+        .kind = Kind::table,
+        .summary = "Vertices in an axis-aligned box.",
+        .example = "{min = [0, 0, 0], max = [0.1, 1, 1]}",
+        .section = &box},
+       {.name = "sphere",
+        .kind = Kind::table,
+        .summary = "Vertices in a ball.",
+        .example = "{centre = [0, 0, 0], radius = 0.5}",
+        .section = &sphere},
+       {.name = "plane",
+        .kind = Kind::table,
+        .summary = "Vertices behind a plane.",
+        .example = "{point = [0, 0, 0], normal = [1, 0, 0]}",
+        .section = &plane},
+       {.name = "set", .kind = Kind::text, .summary = "Vertices of a named set of the mesh.", .example = "\"x-min\""},
+       {.name = "vertices",
+        .kind = Kind::indices,
+        .summary = "Vertices by number, from 0, in the order of the mesh.",
+        .example = "[0, 7, 12]",
+        .limits = kNotNegative}},
+      {{{{"box"}, {"sphere"}, {"plane"}, {"set"}, {"vertices"}}, true}}};
+  return section;
+}
+
+const Key* Section::find(std::string_view name) const {
+  for (const Key& key : keys)
+    if (key.name == name || std::find(key.aliases.begin(), key.aliases.end(), name) != key.aliases.end()) return &key;
+  return nullptr;
+}
+
+}  // namespace pliant

@@ -1,0 +1,435 @@
+// From the checked tree of a scene file to the plain structs of scene.hpp. By the time this code reads a value,
+// check_table has seen to its type, its limits and its default; what is left are the rules that join several keys.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "pliant/math/error.hpp"
+#include "pliant/math/nearest.hpp"
+#include "pliant/scene/keys.hpp"
+#include "pliant/scene/overrides.hpp"
+#include "pliant/scene/scene.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr std::int64_t kVersion = 1;
+constexpr double kDegree = std::numbers::pi / 180;
+
+[[noreturn]] void fail(const std::string& origin, const std::string& message) {
+  throw InputError(origin + ": " + message);
+}
+
+/// Runs something that throws messages without a place, and adds the place.
+template <class Function>
+auto at_origin(const std::string& origin, Function&& function) {
+  try {
+    return function();
+  } catch (const InputError& error) {
+    fail(origin, error.what());
+  }
+}
+
+Vec3 to_vector(const Value& value) {
+  return {value.list()[0].number(), value.list()[1].number(), value.list()[2].number()};
+}
+
+int to_int(const Value& value) { return static_cast<int>(std::get<std::int64_t>(value.data)); }
+
+Vec3 to_direction(const Value& value, const std::string& key) {
+  const Vec3 v = to_vector(value);
+  if (!(v.norm() > 0))
+    fail(value.origin, fmt::format("'{}' must not be zero: it is a direction; for example: {} = [1, 0, 0]", key, key));
+  return v.normalized();
+}
+
+std::vector<Criterion> to_criteria(const Value& value) {
+  if (value.is_text()) return at_origin(value.origin, [&] { return parse_criteria(value.text()); });
+  if (const Value* box = value.find("box")) {
+    const InBox b{to_vector(box->at("min")), to_vector(box->at("max"))};
+    if ((b.min.array() > b.max.array()).any())
+      fail(box->origin, "'min' of a selection's box must not exceed 'max' in any direction; exchange them");
+    return {b};
+  }
+  if (const Value* s = value.find("sphere")) return {InSphere{to_vector(s->at("centre")), s->at("radius").number()}};
+  if (const Value* p = value.find("plane"))
+    return {BehindPlane{to_vector(p->at("point")), to_direction(p->at("normal"), "normal")}};
+  if (const Value* set = value.find("set")) return {NamedSet{set->text()}};
+  VertexList list;
+  for (const Value& v : value.at("vertices").list()) {
+    if (v.number() > std::numeric_limits<Index>::max())
+      fail(v.origin, fmt::format("vertex {} does not exist", to_toml(v)));
+    list.vertices.push_back(static_cast<Index>(v.number()));
+  }
+  return {list};
+}
+
+Selection to_selection(const Value& value) {
+  Selection selection;
+  selection.text = to_toml(value);
+  if (!value.is_list())
+    selection.any.push_back(to_criteria(value));
+  else
+    for (const Value& item : value.list()) selection.any.push_back(to_criteria(item));
+  return selection;
+}
+
+Lame to_lame(const Value& table) {
+  if (const Value* young = table.find("young"))
+    return at_origin(young->origin, [&] { return lame_from_young(young->number(), table.at("poisson").number()); });
+  const Lame lame{table.at("mu").number(), table.at("lambda").number()};
+  if (!(3 * lame.lambda + 2 * lame.mu > 0))
+    fail(table.at("lambda").origin,
+         fmt::format("'lambda' must be above -2/3 mu = {}, or the material would expand under pressure",
+                     -2 * lame.mu / 3));
+  return lame;
+}
+
+SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder) {
+  SceneMesh mesh;
+  if (const Value* box = body.find("box")) {
+    mesh.box.emplace();
+    mesh.box->size = to_vector(box->at("size"));
+    mesh.box->origin = to_vector(box->at("origin"));
+    double count = 1;
+    for (std::size_t i = 0; i < 3; ++i) {
+      count *= box->at("cells").list()[i].number() + 1;
+      if (count > 1e8)
+        fail(box->at("cells").origin, fmt::format("'cells' = {} makes more than a hundred million vertices; use fewer",
+                                                  to_toml(box->at("cells"))));
+      mesh.box->cells[i] = static_cast<Index>(box->at("cells").list()[i].number());
+    }
+    mesh.box->split = box->at("split").text() == "five" ? BoxSplit::five : BoxSplit::six;
+  } else {
+    const Value& file = body.at("mesh");
+    mesh.file =
+        std::filesystem::path(file.text()).is_absolute() ? std::filesystem::path(file.text()) : folder / file.text();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(mesh.file, error))
+      fail(file.origin,
+           fmt::format("there is no mesh file '{}'; 'mesh' is taken from the folder of the scene file: looked for {}",
+                       file.text(), mesh.file.lexically_normal().string()));
+  }
+  const Value& scale = body.at("scale");
+  mesh.scale = scale.is_list() ? to_vector(scale) : Vec3::Constant(scale.number());
+  if (const Value* rotate = body.find("rotate")) {
+    mesh.axis = to_direction(rotate->at("axis"), "axis");
+    mesh.angle = rotate->at("angle").number() * kDegree;
+    mesh.centre = to_vector(rotate->at("centre"));
+  }
+  mesh.translate = to_vector(body.at("translate"));
+  return mesh;
+}
+
+SceneBody to_body(const Value& table, const std::filesystem::path& folder, const std::string& name) {
+  SceneBody body;
+  body.name = name;
+  body.origin = table.origin;
+  body.mesh = to_mesh(table, folder);
+  body.order = to_int(table.at("order"));
+  body.material = table.at("material").text();
+  at_origin(table.at("material").origin, [&] { return find_law(body.material); });
+  body.lame = to_lame(table);
+  body.density = table.at("density").number();
+  body.velocity = to_vector(table.at("velocity"));
+  body.angular_velocity = to_vector(table.at("angular_velocity"));
+  if (const Value* regions = table.find("regions"))
+    for (const Value::Entry& entry : regions->table()) {
+      SceneRegion region{entry.key, {}, to_lame(entry.value), entry.origin};
+      if (const Value* where = entry.value.find("where")) region.where = to_selection(*where);
+      body.regions.push_back(std::move(region));
+    }
+  return body;
+}
+
+/// Names of the tables of a list: as given, otherwise "pin-1", "pin-2", ...; all different.
+std::vector<std::string> names_of(const Value* list, const std::string& kind) {
+  std::vector<std::string> names;
+  if (!list) return names;
+  std::set<std::string> seen;
+  for (const Value& item : list->list()) {
+    const Value* given = item.find("name");
+    std::string name = given                      ? given->text()
+                       : list->list().size() == 1 ? kind
+                                                  : fmt::format("{}-{}", kind, names.size() + 1);
+    if (given && name.empty())
+      fail(given->origin,
+           fmt::format("'name' in [[{}]] must not be empty; leave the key out for a name of its own", kind));
+    if (!seen.insert(name).second)
+      fail(given ? given->origin : item.origin,
+           fmt::format("the name '{}' is taken by another [[{}]]; give each its own", name, kind));
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::size_t body_index(const Value& table, const std::vector<std::string>& bodies, const std::string& kind) {
+  const Value* given = table.find("body");
+  if (!given) {
+    if (bodies.size() == 1) return 0;
+    fail(table.origin, fmt::format("[[{}]] needs the key 'body', since there are several; for example: body = \"{}\"",
+                                   kind, bodies.front()));
+  }
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    if (bodies[i] == given->text()) return i;
+  const std::string near = nearest(given->text(), bodies);
+  fail(given->origin, fmt::format("there is no body '{}'; {}", given->text(),
+                                  near.empty() ? fmt::format("known are {}", fmt::join(bodies, ", "))
+                                               : fmt::format("did you mean '{}'?", near)));
+}
+
+std::array<bool, 3> to_axes(const Value& value) {
+  std::array<bool, 3> axes = {false, false, false};
+  for (char c : value.text()) {
+    if (c < 'x' || c > 'z')
+      fail(value.origin,
+           fmt::format("'axes' in [[pin]] must be letters of x, y, z, but is \"{}\"; for example: axes = \"xy\"",
+                       value.text()));
+    axes[static_cast<std::size_t>(c - 'x')] = true;
+  }
+  if (value.text().empty())
+    fail(value.origin, "'axes' in [[pin]] must name at least one of x, y, z; for example: axes = \"xyz\"");
+  return axes;
+}
+
+void read_keyframes(const Value& list, const Value* rotate, Motion& motion) {
+  double previous = -std::numeric_limits<double>::infinity();
+  if (list.list().empty())
+    fail(list.origin,
+         "'keyframes' in [[script]] is empty; give at least one, for example: keyframes = [{time = 0, translate = [0, "
+         "0, 0]}]");
+  for (const Value& frame : list.list()) {
+    const double time = frame.at("time").number();
+    if (!(time > previous))
+      fail(frame.at("time").origin,
+           fmt::format("'time' must increase from one keyframe to the next, but {} follows {}", time, previous));
+    previous = time;
+    if (const Value* t = frame.find("translate")) motion.translation.keys.push_back({time, to_vector(*t)});
+    if (const Value* angle = frame.find("angle")) {
+      if (!rotate)
+        fail(angle->origin,
+             "'angle' in a keyframe needs an axis; add for example: rotate = {axis = [1, 0, 0], centre = [0, 0, 0]}");
+      motion.angle.keys.push_back({time, angle->number() * kDegree});
+    }
+  }
+}
+
+Motion to_motion(const Value& table, double begin, double end) {
+  Motion motion;
+  const Value* rotate = table.find("rotate");
+  const double seconds = end - begin;
+  if (rotate) {
+    motion.axis = to_direction(rotate->at("axis"), "axis");
+    motion.centre = to_vector(rotate->at("centre"));
+    std::optional<double> angle;
+    if (const Value* degrees = rotate->find("angle")) angle = degrees->number() * kDegree;
+    if (const Value* turns = rotate->find("revolutions")) angle = turns->number() * 2 * std::numbers::pi;
+    if (const Value* speed = rotate->find("angular_velocity")) angle = speed->number() * seconds;
+    const Value* keyframes = table.find("keyframes");
+    if (angle && keyframes)
+      fail(rotate->origin,
+           "'rotate' in [[script]] gives the angle, but so do 'keyframes'; keep only axis and centre in 'rotate'");
+    if (!angle && !keyframes)
+      fail(rotate->origin,
+           "'rotate' in [[script]] needs 'angle', 'revolutions' or 'angular_velocity'; for example: angle = 180");
+    if (angle) motion.angle.keys = {{begin, 0.0}, {end, *angle}};
+  }
+  if (const Value* keyframes = table.find("keyframes")) read_keyframes(*keyframes, rotate, motion);
+  std::optional<Vec3> shift;
+  if (const Value* translate = table.find("translate")) shift = to_vector(*translate);
+  if (const Value* velocity = table.find("velocity")) shift = to_vector(*velocity) * seconds;
+  if (shift) motion.translation.keys = {{begin, Vec3::Zero()}, {end, *shift}};
+  return motion;
+}
+
+SceneScript to_script(const Value& table, double duration) {
+  SceneScript script;
+  script.origin = table.origin;
+  script.where = to_selection(table.at("where"));
+  script.imposition = table.at("imposition").text() == "direct" ? Imposition::direct : Imposition::penalty;
+  script.sigma = table.at("sigma").number();
+  script.start = table.at("start").number();
+  if (const Value* release = table.find("release")) {
+    script.release = release->number();
+    if (!(script.release > script.start))
+      fail(release->origin, fmt::format("'release' in [[script]] must come after 'start' = {} s, but is {} s",
+                                        script.start, script.release));
+  }
+  double begin = script.start;
+  double end = std::isfinite(script.release) ? script.release : std::max(duration, begin + 1e-9);
+  if (const Value* times = table.find("times")) {
+    begin = times->list()[0].number();
+    end = times->list()[1].number();
+  }
+  script.motion = to_motion(table, begin, end);
+  return script;
+}
+
+ParameterValue to_parameter(const Value& value) {
+  if (const auto* b = std::get_if<bool>(&value.data)) return *b;
+  if (const auto* i = std::get_if<std::int64_t>(&value.data)) return *i;
+  if (const auto* d = std::get_if<double>(&value.data)) return *d;
+  if (value.is_text()) return value.text();
+  fail(value.origin,
+       fmt::format("a solver's parameter must be a number, text, true or false, but is {}", to_toml(value)));
+}
+
+bool has_parameter(const SolverEntry& solver, std::string_view key) {
+  return std::any_of(solver.parameters.begin(), solver.parameters.end(),
+                     [&](const Parameter& p) { return p.key == key; });
+}
+
+/// Keys of other sections that are parameters to the solvers that know them: [simulation] integrator, [output] history.
+void route(const Value& value, const std::string& key, const std::string& section, const SolverEntry& solver,
+           const Value& solver_table, Scene& scene) {
+  if (has_parameter(solver, key)) {
+    if (const Value* twice = solver_table.find(key)) {
+      if (to_toml(*twice) != to_toml(value) && value.origin.find("default of") != 0)
+        fail(twice->origin,
+             fmt::format("'{}' is given in [{}] and, differently, in [solver]; remove one", key, section));
+    } else {
+      scene.solver.parameters[key] = to_parameter(value);
+    }
+  } else if (key == "integrator" && value.text() != "implicit-euler") {
+    fail(value.origin, fmt::format("the solver '{}' has no integrator \"{}\"; use a solver of the Newton family, for "
+                                   "example: name = \"pod-newton\"",
+                                   solver.name, value.text()));
+  } else if (key == "history" && std::get<bool>(value.data)) {
+    scene.notices.push_back(fmt::format("{}: the solver '{}' records no history", value.origin, solver.name));
+  }
+}
+
+void read_solver(const Value& table, const Value& root, const std::string& other_solver, Scene& scene) {
+  const std::string& written = table.at("name").text();
+  scene.solver.name = other_solver.empty() ? written : other_solver;
+  scene.solver.on_failure = table.at("on_failure").text() == "stop" ? OnFailure::stop : OnFailure::proceed;
+  const SolverEntry& solver = at_origin(other_solver.empty() ? table.at("name").origin : "--solver",
+                                        [&]() -> const SolverEntry& { return find_solver(scene.solver.name); });
+  const SolverEntry& author =
+      at_origin(table.at("name").origin, [&]() -> const SolverEntry& { return find_solver(written); });
+  for (const Value::Entry& entry : table.table()) {
+    if (entry.key == "name" || entry.key == "on_failure") continue;
+    const ParameterValue parameter = to_parameter(entry.value);
+    const bool from_file = entry.origin.find("--set") != 0;
+    if (solver.name != author.name && from_file) {
+      at_origin(entry.origin, [&] { return complete_parameters(author, {{entry.key, parameter}}); });
+      if (!has_parameter(solver, entry.key)) {
+        scene.notices.push_back(fmt::format("{}: '{}' is a parameter of {}, not of {}; left out", entry.origin,
+                                            entry.key, author.name, solver.name));
+        continue;
+      }
+    }
+    at_origin(entry.origin, [&] { return complete_parameters(solver, {{entry.key, parameter}}); });
+    scene.solver.parameters[entry.key] = parameter;
+  }
+  route(root.at("simulation").at("integrator"), "integrator", "simulation", solver, table, scene);
+  route(root.at("output").at("history"), "history", "output", solver, table, scene);
+  scene.solver.parameters =
+      at_origin(table.origin, [&] { return complete_parameters(solver, scene.solver.parameters); });
+}
+
+void read_time(const Value& root, Scene& scene) {
+  const Value& simulation = root.at("simulation");
+  const Value* fps = simulation.find("fps");
+  scene.dt = fps ? 1 / fps->number() : simulation.at("dt").number();
+  if (const Value* frames = simulation.find("frames")) {
+    scene.steps = std::get<std::int64_t>(frames->data) * scene.output.every;
+  } else {
+    // A duration of 3 s at 1/60 s is 180 steps, not 181, whatever the rounding of 1/60.
+    const double steps = std::ceil(simulation.at("duration").number() / scene.dt - 1e-6);
+    if (steps > 1e9)
+      fail(simulation.at("duration").origin,
+           fmt::format("'duration' over 'dt' makes {} steps; use a longer time step", steps));
+    scene.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
+  }
+  scene.gravity = to_vector(simulation.at("gravity"));
+  scene.mass = simulation.at("mass").text() == "lumped" ? MassKind::lumped : MassKind::consistent;
+}
+
+void read_output(const Value& output, Scene& scene) {
+  scene.output.every = to_int(output.at("every"));
+  scene.output.pictures = std::get<bool>(output.at("pictures").data);
+  scene.output.checkpoint_every = to_int(output.at("checkpoint_every"));
+  const std::vector<std::string>& known =
+      scene_keys().find("output")->section->find("fields")->choices;  // in the order of FrameField
+  for (const Value& field : output.at("fields").list())
+    scene.output.fields.push_back(
+        static_cast<FrameField>(std::find(known.begin(), known.end(), field.text()) - known.begin()));
+}
+
+void check_version(const Value& root) {
+  const Value* version = root.find("version");
+  if (version && version->is_integer() && std::get<std::int64_t>(version->data) > kVersion)
+    fail(version->origin,
+         fmt::format("this scene has version {}, but this program reads versions up to {}; use a newer pliant",
+                     to_toml(*version), kVersion));
+}
+
+void check_name(const Value& name) {
+  const std::string& text = name.text();
+  if (text.empty() || text == "." || text == ".." || text.find('/') != std::string::npos)
+    fail(name.origin, fmt::format("'name' at the top level becomes the name of a folder and must not be \"{}\"; for "
+                                  "example: name = \"twisted-beam\"",
+                                  text));
+}
+
+Scene to_scene(Value root, const std::filesystem::path& folder, const std::string& fallback_name,
+               const SceneChanges& changes) {
+  apply_overrides(root, changes.set);
+  check_version(root);
+  check_table(root, scene_keys());
+
+  Scene scene;
+  scene.name = fallback_name;
+  if (const Value* name = root.find("name")) {
+    check_name(*name);
+    scene.name = name->text();
+  }
+  scene.title = root.at("title").text();
+  read_output(root.at("output"), scene);
+  read_time(root, scene);
+  if (root.at("body").list().empty()) fail(root.at("body").origin, "a scene needs at least one [[body]]");
+  const std::vector<std::string> bodies = names_of(&root.at("body"), "body");
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    scene.bodies.push_back(to_body(root.at("body").list()[i], folder, bodies[i]));
+
+  const auto each = [&](const std::string& kind, auto&& add) {
+    const Value* list = root.find(kind);
+    const std::vector<std::string> names = names_of(list, kind);
+    for (std::size_t i = 0; i < names.size(); ++i)
+      add(list->list()[i], names[i], body_index(list->list()[i], bodies, kind));
+  };
+  each("pin", [&](const Value& table, const std::string& name, std::size_t body) {
+    scene.pins.push_back({name, body, to_selection(table.at("where")), to_axes(table.at("axes")), table.origin});
+  });
+  each("script", [&](const Value& table, const std::string& name, std::size_t body) {
+    scene.scripts.push_back(to_script(table, static_cast<double>(scene.steps) * scene.dt));
+    scene.scripts.back().name = name;
+    scene.scripts.back().body = body;
+  });
+  each("load", [&](const Value& table, const std::string& name, std::size_t body) {
+    scene.loads.push_back({name, body, to_selection(table.at("where")), to_vector(table.at("force")), table.origin});
+  });
+  read_solver(root.at("solver"), root, changes.solver, scene);
+  return scene;
+}
+
+}  // namespace
+
+Scene load_scene(const std::filesystem::path& path, const SceneChanges& changes) {
+  Scene scene = to_scene(read_toml(path), path.parent_path(), path.stem().string(), changes);
+  scene.path = path;
+  return scene;
+}
+
+Scene parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder,
+                  const SceneChanges& changes) {
+  return to_scene(parse_toml(text, name), folder, std::filesystem::path(name).stem().string(), changes);
+}
+
+}  // namespace pliant

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pliant/mesh/generators.hpp"
+#include "pliant/scene/selection.hpp"
+#include "pliant/sim/model.hpp"
+#include "pliant/solvers/catalogue.hpp"
+
+namespace pliant {
+
+/// A scene as plain data, in SI units, angles in radians: what load_scene makes of a file and what build_model builds
+/// from. `origin` is where a part was written ("beam.toml:12"), for messages; it may be empty.
+
+struct SceneMesh {
+  std::optional<BoxOptions> box;
+  std::filesystem::path file;  ///< when there is no box
+  Vec3 scale = Vec3::Ones();   ///< then rotate, then translate
+  Vec3 axis = Vec3::UnitX();
+  double angle = 0;
+  Vec3 centre = Vec3::Zero();
+  Vec3 translate = Vec3::Zero();
+};
+
+struct SceneRegion {
+  std::string name;
+  std::optional<Selection> where;
+  Lame lame;
+  std::string origin;
+};
+
+struct SceneBody {
+  std::string name;
+  SceneMesh mesh;
+  int order = 1;
+  std::string material = "neo-hookean";
+  Lame lame;
+  std::vector<SceneRegion> regions;  ///< a later one holds where two overlap
+  double density = 1000;
+  Vec3 velocity = Vec3::Zero();
+  Vec3 angular_velocity = Vec3::Zero();
+  std::string origin;
+};
+
+struct ScenePin {
+  std::string name;
+  std::size_t body = 0;
+  Selection where;
+  std::array<bool, 3> axes = {true, true, true};
+  std::string origin;
+};
+
+struct SceneScript {
+  std::string name;
+  std::size_t body = 0;
+  Selection where;
+  Motion motion;
+  Imposition imposition = Imposition::penalty;
+  double sigma = 1e8;
+  double start = 0;
+  double release = std::numeric_limits<double>::infinity();
+  std::string origin;
+};
+
+struct SceneLoad {
+  std::string name;
+  std::size_t body = 0;
+  Selection where;
+  Vec3 force = Vec3::Zero();
+  std::string origin;
+};
+
+enum class OnFailure { stop, proceed };
+
+struct SceneSolver {
+  std::string name = "pod-newton";
+  ParameterMap parameters;  ///< complete: every parameter of the solver
+  OnFailure on_failure = OnFailure::stop;
+};
+
+enum class FrameField { displacement, velocity, von_mises, stretch, body };
+
+struct SceneOutput {
+  int every = 1;  ///< steps
+  std::vector<FrameField> fields;
+  bool pictures = true;
+  int checkpoint_every = 10;  ///< steps; 0: at the end
+};
+
+struct Scene {
+  std::filesystem::path path;
+  std::string name;
+  std::string title;
+  double dt = 0;  ///< s
+  std::int64_t steps = 0;
+  Vec3 gravity = Vec3(0, -9.81, 0);
+  MassKind mass = MassKind::lumped;
+  std::vector<SceneBody> bodies;
+  std::vector<ScenePin> pins;
+  std::vector<SceneScript> scripts;
+  std::vector<SceneLoad> loads;
+  SceneSolver solver;
+  SceneOutput output;
+  std::vector<std::string> notices;  ///< what a person should know but nobody need act on
+};
+
+/// What the command line changes in a scene file.
+struct SceneChanges {
+  std::vector<std::string> set;  ///< "body.0.young=1e6", "solver.tolerance=0.01"; bodies and the like by number or name
+  std::string solver;            ///< another solver; parameters it does not have are left out, with a notice
+};
+
+/// Reads and checks a scene file. Throws InputError: one message with file, line, key and remedy.
+Scene load_scene(const std::filesystem::path& path, const SceneChanges& changes = {});
+/// The same for text; relative mesh paths start at `folder`.
+Scene parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder = ".",
+                  const SceneChanges& changes = {});
+
+/// Reads or generates the meshes and builds the model. Throws InputError with the origin of the part at fault.
+std::shared_ptr<const Model> build_model(const Scene& scene);
+
+/// What would run, for people: bodies, sizes, boundaries, time, solver. Builds nothing.
+std::string describe(const Scene& scene, const Model& model);
+
+/// docs/scene.md, from the table of keys.
+std::string scene_documentation();
+
+}  // namespace pliant

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "pliant/mesh/tet_mesh.hpp"
+
+namespace pliant {
+
+/// Ways to pick vertices, all by their rest positions.
+struct InBox {
+  Vec3 min, max;  ///< m, borders included
+};
+struct InSphere {
+  Vec3 centre;
+  double radius;  ///< m
+};
+/// The half space the normal points away from, border included.
+struct BehindPlane {
+  Vec3 point, normal;
+};
+/// Compares one coordinate with a number.
+struct Comparison {
+  enum class Sign { less, less_equal, greater, greater_equal };
+  int axis;  ///< 0, 1, 2
+  Sign sign;
+  double value;  ///< m
+};
+/// A named set of the mesh, or one that every mesh has: all, boundary, x-min, x-max, y-min, y-max, z-min, z-max.
+struct NamedSet {
+  std::string name;
+};
+struct VertexList {
+  std::vector<Index> vertices;
+};
+using Criterion = std::variant<InBox, InSphere, BehindPlane, Comparison, NamedSet, VertexList>;
+
+/// Any of the groups; a group selects what all its criteria select.
+struct Selection {
+  std::vector<std::vector<Criterion>> any;
+  std::string text;  ///< as the user wrote it, for messages
+};
+
+/// "x < 0.1", "x < 0.1 and y >= 0.5", or the name of a set. Throws InputError.
+std::vector<Criterion> parse_criteria(const std::string& text);
+
+/// The selected vertices, increasing. Throws InputError for unknown sets and vertices out of range; may be empty.
+std::vector<Index> select(const Selection& selection, const TetMesh& mesh);
+
+/// Lowest and highest coordinates.
+InBox bounding_box(const TetMesh& mesh);
+
+}  // namespace pliant
