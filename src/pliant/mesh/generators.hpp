@@ -4,8 +4,8 @@
 
 namespace pliant {
 
-/// How a box cell is cut into tetrahedra. `five` alternates two mirrored patterns so that neighbours conform; `six` (Kuhn)
-/// uses the same pattern everywhere.
+/// How a box cell is cut into tetrahedra. `five` alternates two mirrored patterns so that neighbours conform; `six`
+/// (Kuhn) uses the same pattern everywhere.
 enum class BoxSplit { five, six };
 
 struct BoxOptions {
@@ -15,7 +15,8 @@ struct BoxOptions {
   BoxSplit split = BoxSplit::five;
 };
 
-/// A box of regular cells with the named sets x-min, x-max, y-min, y-max, z-min, z-max and boundary. Vertices run x fastest.
+/// A box of regular cells with the named sets x-min, x-max, y-min, y-max, z-min, z-max and boundary. Vertices run x
+/// fastest.
 MeshData box(const BoxOptions& options);
 
 }  // namespace pliant

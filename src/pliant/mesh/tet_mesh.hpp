@@ -21,8 +21,8 @@ struct MeshData {
   std::string source = "mesh";                     ///< file or generator, for messages
 };
 
-/// A checked, immutable tetrahedral mesh: indices in range, coordinates finite, every element positively oriented and not
-/// degenerate, no orphan vertices.
+/// A checked, immutable tetrahedral mesh: indices in range, coordinates finite, every element positively oriented and
+/// not degenerate, no orphan vertices.
 class TetMesh {
  public:
   TetMesh() = default;
