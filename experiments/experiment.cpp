@@ -1,0 +1,141 @@
+#include "experiments/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <sstream>
+
+#include "experiments/pitfalls/pitfalls.hpp"
+#include "pliant/io/build_info.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/math/nearest.hpp"
+
+namespace pliant::experiments {
+
+namespace {
+
+double parse_number(const std::string& key, const std::string& text) {
+  // Fractions are how time steps are written: 1/60.
+  const auto parse = [&](std::string_view part) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size())
+      throw InputError(fmt::format("option '{}': '{}' is not a number", key, text));
+    return value;
+  };
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos) return parse(text);
+  return parse(std::string_view(text).substr(0, slash)) / parse(std::string_view(text).substr(slash + 1));
+}
+
+std::string cell(const Json& value) {
+  if (value.is_number_float()) return fmt::format("{:.4g}", value.get<double>());
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_null()) return "-";
+  return value.dump();
+}
+
+}  // namespace
+
+double Context::number(const std::string& key) const { return parse_number(key, text(key)); }
+
+std::vector<std::string> Context::list(const std::string& key) const {
+  std::vector<std::string> parts;
+  std::stringstream stream(text(key));
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+std::vector<double> Context::numbers(const std::string& key) const {
+  std::vector<double> values;
+  for (const std::string& part : list(key)) values.push_back(parse_number(key, part));
+  return values;
+}
+
+std::vector<int> Context::integers(const std::string& key) const {
+  std::vector<int> values;
+  for (double value : numbers(key)) values.push_back(static_cast<int>(value));
+  return values;
+}
+
+void Context::row(Json row) {
+  rows_.push_back(std::move(row));
+  listener_.on_row(rows_.back());
+}
+
+const std::vector<Experiment>& catalogue() {
+  static const std::vector<Experiment> experiments = pitfalls_experiments();
+  return experiments;
+}
+
+const Experiment& find(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : catalogue()) {
+    if (experiment.name == name) return experiment;
+    names.push_back(experiment.name);
+  }
+  const std::string close = nearest(name, names);
+  throw InputError(fmt::format(
+      "there is no experiment '{}'; {}", name,
+      close.empty() ? "'pliant reproduce' without a name lists them" : fmt::format("did you mean '{}'?", close)));
+}
+
+std::map<std::string, std::string> complete_options(const Experiment& experiment, bool quick,
+                                                    const std::map<std::string, std::string>& given) {
+  std::map<std::string, std::string> options;
+  std::vector<std::string> keys;
+  for (const Option& option : experiment.options) {
+    options[option.key] = quick ? option.quick_fallback : option.fallback;
+    keys.push_back(option.key);
+  }
+  for (const auto& [key, value] : given) {
+    if (!options.contains(key)) {
+      const std::string close = nearest(key, keys);
+      throw InputError(fmt::format("experiment '{}' has no option '{}'{}", experiment.name, key,
+                                   close.empty() ? "" : fmt::format("; did you mean '{}'?", close)));
+    }
+    options[key] = value;
+  }
+  return options;
+}
+
+Json results(const Experiment& experiment, const Context& context) {
+  Json claims = Json::array();
+  for (const Claim& claim : context.claims())
+    claims.push_back(
+        {{"text", claim.text}, {"published", claim.published}, {"measured", claim.measured}, {"holds", claim.holds}});
+  const Machine machine = this_machine();
+  Json parameters = context.options();
+  parameters["quick"] = context.quick();
+  return {{"experiment", experiment.name},
+          {"summary", experiment.summary},
+          {"parameters", parameters},
+          {"version", version()},
+          {"commit", commit()},
+          {"machine", {{"processor", machine.processor}, {"cores", machine.cores}}},
+          {"rows", context.rows()},
+          {"claims", claims}};
+}
+
+std::string table(const std::vector<Json>& rows) {
+  if (rows.empty()) return "";
+  std::vector<std::vector<std::string>> lines(1);
+  for (const auto& [key, value] : rows.front().items())
+    if (value.is_primitive()) lines[0].push_back(key);
+  for (const Json& row : rows) {
+    lines.emplace_back();
+    for (const std::string& key : lines[0]) lines.back().push_back(row.contains(key) ? cell(row[key]) : "");
+  }
+  std::string text;
+  std::vector<std::size_t> width(lines[0].size(), 0);
+  for (const auto& line : lines)
+    for (std::size_t c = 0; c < line.size(); ++c) width[c] = std::max(width[c], line[c].size());
+  for (const auto& line : lines) {
+    for (std::size_t c = 0; c < line.size(); ++c) text += fmt::format("{:<{}}  ", line[c], width[c]);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace pliant::experiments

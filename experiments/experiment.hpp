@@ -1,0 +1,91 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace pliant::experiments {
+
+using Json = nlohmann::ordered_json;
+
+/// A statement of a paper (or of ours) with what was published and what was measured here.
+struct Claim {
+  std::string text;
+  Json published;
+  Json measured;
+  bool holds = false;
+};
+
+/// A setting of an experiment: `pliant reproduce NAME --option key=value`.
+struct Option {
+  std::string key;
+  std::string fallback;        ///< at the paper's size
+  std::string quick_fallback;  ///< with --quick
+  std::string summary;
+};
+
+/// What an experiment gets and what it leaves behind. Rows are handed to a listener as they come, so that a long
+/// experiment that is stopped has not run for nothing.
+class Context {
+ public:
+  struct Listener {
+    std::function<void(const Json& row)> on_row = [](const Json&) {};
+    /// `done` in [0, 1] of the whole experiment.
+    std::function<void(double done, const std::string& what)> on_progress = [](double, const std::string&) {};
+    std::function<bool()> stop = [] { return false; };
+  };
+
+  Context(bool quick, std::map<std::string, std::string> options, Listener listener)
+      : quick_(quick), options_(std::move(options)), listener_(std::move(listener)) {}
+
+  bool quick() const { return quick_; }
+  const std::map<std::string, std::string>& options() const { return options_; }
+  const std::string& text(const std::string& key) const { return options_.at(key); }
+  double number(const std::string& key) const;
+  /// Comma-separated.
+  std::vector<std::string> list(const std::string& key) const;
+  std::vector<int> integers(const std::string& key) const;
+  std::vector<double> numbers(const std::string& key) const;
+
+  void row(Json row);
+  void claim(Claim claim) { claims_.push_back(std::move(claim)); }
+  void progress(double done, const std::string& what) const { listener_.on_progress(done, what); }
+  /// True when the user asked to stop: finish with what there is.
+  bool stopped() const { return listener_.stop(); }
+
+  const std::vector<Json>& rows() const { return rows_; }
+  const std::vector<Claim>& claims() const { return claims_; }
+
+ private:
+  bool quick_;
+  std::map<std::string, std::string> options_;
+  Listener listener_;
+  std::vector<Json> rows_;
+  std::vector<Claim> claims_;
+};
+
+/// One experiment of a paper.
+struct Experiment {
+  std::string name;     ///< PAPER/EXPERIMENT
+  std::string summary;  ///< one sentence, with the figure or table of the paper
+  std::vector<Option> options;
+  std::function<void(Context&)> run;
+};
+
+/// Every experiment, by paper.
+const std::vector<Experiment>& catalogue();
+/// Throws InputError naming the nearest one.
+const Experiment& find(const std::string& name);
+/// Given options over the experiment's defaults. Throws InputError for unknown keys.
+std::map<std::string, std::string> complete_options(const Experiment& experiment, bool quick,
+                                                    const std::map<std::string, std::string>& given);
+
+/// The result as it goes into results.json: experiment, parameters, commit, machine, rows, claims.
+Json results(const Experiment& experiment, const Context& context);
+/// A table a person can read: one line per row, the columns that all rows share, numbers to four digits.
+std::string table(const std::vector<Json>& rows);
+
+}  // namespace pliant::experiments

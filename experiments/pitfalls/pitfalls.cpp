@@ -1,0 +1,85 @@
+#include "experiments/pitfalls/pitfalls.hpp"
+
+#include <algorithm>
+
+namespace pliant::experiments {
+
+std::vector<Experiment> pitfalls_experiments() {
+  return {swinging_beam(), twisting_beam(), compressing_box(), slingshot(), spinning_block()};
+}
+
+const std::vector<std::string>& newton_names() {
+  static const std::vector<std::string> names = {"newton", "projected-newton", "pod-newton", "kinetic-newton"};
+  return names;
+}
+
+std::string abbreviation(const std::string& solver) {
+  if (solver == "newton") return "N";
+  if (solver == "projected-newton") return "PN";
+  if (solver == "pod-newton") return "PDN";
+  return "KN";
+}
+
+Totals simulate(const Simulation& simulation, const std::function<void(double)>& progress,
+                const std::function<bool()>& stop) {
+  Totals totals;
+  State state = simulation.model->rest_state();
+  const auto stepper = make_stepper(simulation.model, simulation.solver, simulation.parameters);
+  for (int s = 0; s < simulation.steps; ++s) {
+    if (stop()) {
+      totals.outcome = "stopped";
+      break;
+    }
+    const StepReport report = stepper->step(state, simulation.h);
+    totals.seconds.assembly += report.seconds.assembly;
+    totals.seconds.factorisation += report.seconds.factorisation;
+    totals.seconds.solve += report.seconds.solve;
+    totals.seconds.line_search += report.seconds.line_search;
+    totals.seconds.total += report.seconds.total;
+    totals.failed_factorisations += report.failed_factorisations;
+    if (!report.converged()) {
+      totals.outcome = to_string(report.outcome);
+      break;
+    }
+    ++totals.steps;
+    totals.iterations += report.iterations;
+    totals.projected_iterations += report.projected_iterations;
+    totals.most_iterations = std::max(totals.most_iterations, report.iterations);
+    totals.per_step.push_back(report.iterations);
+    progress(double(s + 1) / simulation.steps);
+  }
+  return totals;
+}
+
+Json totals_row(const Simulation& simulation, const Totals& totals, double eps_a) {
+  Index elements = 0;
+  for (const Body& body : simulation.model->bodies()) elements += body.elements->element_count();
+  return {{"solver", simulation.solver},
+          {"dt", simulation.h},
+          {"eps_a", eps_a},
+          {"vertices", simulation.model->nodes()},
+          {"elements", elements},
+          {"iterations_per_step", totals.per_step_mean()},
+          {"iterations", totals.iterations},
+          {"most_iterations", totals.most_iterations},
+          {"projected", totals.projected_iterations},
+          {"failed_factorisations", totals.failed_factorisations},
+          {"steps", totals.steps},
+          {"outcome", totals.outcome},
+          {"assembly_s", totals.seconds.assembly},
+          {"linear_solve_s", totals.seconds.factorisation + totals.seconds.solve},
+          {"line_search_s", totals.seconds.line_search},
+          {"total_s", totals.seconds.total},
+          {"iterations_of_each_step", totals.per_step}};
+}
+
+std::optional<double> lookup(const std::vector<Json>& rows, const Json& where, const std::string& what) {
+  for (const Json& row : rows) {
+    const bool matches = std::all_of(where.items().begin(), where.items().end(),
+                                     [&](const auto& item) { return row.value(item.key(), Json()) == item.value(); });
+    if (matches) return row.at(what).get<double>();
+  }
+  return std::nullopt;
+}
+
+}  // namespace pliant::experiments
