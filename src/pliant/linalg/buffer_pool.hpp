@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace pliant {
+
+/// Uninitialised arrays of doubles, handed out and taken back by many threads and kept for the next time: a
+/// factorisation that is repeated allocates nothing. Addresses depend on timing; nothing that is computed may.
+class BufferPool {
+ public:
+  class Buffer {
+   public:
+    Buffer() = default;
+    double* data() const { return data_.get(); }
+
+   private:
+    friend class BufferPool;
+    std::unique_ptr<double[]> data_;
+    std::size_t capacity_ = 0;
+  };
+
+  /// The smallest free buffer that is large enough, or a new one. Throws std::bad_alloc.
+  Buffer take(std::size_t size) {
+    Buffer buffer;
+    if (size == 0) return buffer;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto fits = std::find_if(free_.begin(), free_.end(), [&](const Buffer& b) { return b.capacity_ >= size; });
+      // A much larger one is left for what needs it.
+      if (fits != free_.end() && fits->capacity_ <= 4 * size) {
+        buffer = std::move(*fits);
+        free_.erase(fits);
+        return buffer;
+      }
+    }
+    buffer.data_.reset(new double[size]);
+    buffer.capacity_ = size;
+    return buffer;
+  }
+
+  void give_back(Buffer&& buffer) {
+    if (!buffer.data_) return;
+    const std::lock_guard lock(mutex_);
+    const auto place =
+        std::find_if(free_.begin(), free_.end(), [&](const Buffer& b) { return b.capacity_ >= buffer.capacity_; });
+    free_.insert(place, std::move(buffer));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Buffer> free_;  ///< by ascending capacity
+};
+
+}  // namespace pliant
