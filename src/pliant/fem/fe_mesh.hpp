@@ -8,8 +8,8 @@
 
 namespace pliant {
 
-/// A tet mesh with Lagrange nodes of order 1, 2 or 3. Elements keep straight edges at rest, so that one 3x3 matrix and one
-/// volume per element describe their geometry. The first nodes are the mesh's vertices, in the mesh's order.
+/// A tet mesh with Lagrange nodes of order 1, 2 or 3. Elements keep straight edges at rest, so that one 3x3 matrix and
+/// one volume per element describe their geometry. The first nodes are the mesh's vertices, in the mesh's order.
 class FeMesh {
  public:
   FeMesh(const TetMesh& mesh, int order);

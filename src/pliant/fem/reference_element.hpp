@@ -7,7 +7,8 @@
 namespace pliant {
 
 /// A Lagrange tetrahedron of order 1, 2 or 3 on the reference tet with corners 0, e1, e2, e3: nodes, quadrature, shape
-/// functions and mass. Nodes are numbered as VTK numbers them (corners, edges, faces), so that frames need no renumbering.
+/// functions and mass. Nodes are numbered as VTK numbers them (corners, edges, faces), so that frames need no
+/// renumbering.
 class ReferenceElement {
  public:
   /// order 1, 2 or 3; the tables are built once.

@@ -6,26 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "pliant/math/batch.hpp"
 #include "pliant/math/types.hpp"
 
 namespace pliant {
-
-/// Laws are evaluated for this many points at once; data is laid out component by component ("structure of arrays"), so that
-/// component c of point p is row[c][p]. Two AVX-512, four AVX2 vectors or eight of SSE2.
-inline constexpr int kBatch = 16;
-
-/// `Rows` components of kBatch points.
-template <int Rows>
-struct alignas(64) Batch {
-  double row[Rows][kBatch];
-  double* operator[](int c) { return row[c]; }
-  const double* operator[](int c) const { return row[c]; }
-};
-
-/// Deformation gradient and stress of a batch: entry (i, j) is row 3 j + i (column by column, as Eigen stores it).
-using Batch9 = Batch<9>;
-/// Symmetric 9x9 matrix of a batch, upper triangle: entry (r, c) with r <= c is row c (c + 1) / 2 + r.
-using Batch45 = Batch<45>;
 
 /// How negative curvature is removed from Hessians. `analytic` clamps the eigenvalues of d2Psi/dF2 at each quadrature
 /// point, `numerical` those of the assembled element matrix.
@@ -40,11 +24,11 @@ struct Lame {
 Lame lame_from_young(double young, double poisson);
 
 struct LawInfo {
-  std::string name;        ///< as in scene files, for example "neo-hookean"
-  std::string summary;     ///< one sentence: what it is good for
-  std::string formula;     ///< Psi in plain text
-  std::string reference;   ///< where it comes from
-  bool survives_inversion; ///< finite for J <= 0
+  std::string name;         ///< as in scene files, for example "neo-hookean"
+  std::string summary;      ///< one sentence: what it is good for
+  std::string formula;      ///< Psi in plain text
+  std::string reference;    ///< where it comes from
+  bool survives_inversion;  ///< finite for J <= 0
 };
 
 /// A strain-energy density Psi(F), J/m^3. Stateless; parameters (mu and lambda here) come per point.
@@ -52,7 +36,8 @@ class Law {
  public:
   virtual ~Law() = default;
   virtual const LawInfo& info() const = 0;
-  /// Psi and the first Piola stress P = dPsi/dF. Psi is +infinity (and P unspecified but not a trap) outside the law's domain.
+  /// Psi and the first Piola stress P = dPsi/dF. Psi is +infinity (and P unspecified but not a trap) outside the law's
+  /// domain.
   virtual void stress(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) const = 0;
   /// d2Psi/dF2, exact, or with its negative eigenvalues clamped at zero (projection == analytic).
   virtual void hessian(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) const = 0;

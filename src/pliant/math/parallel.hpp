@@ -10,8 +10,9 @@
 
 namespace pliant {
 
-/// Runs body(begin, end) over the chunks [k grain, (k+1) grain) of [0, count), in parallel. The chunks depend on `grain`
-/// alone, never on the number of threads: whatever is computed per chunk has the same bits on one thread and on many.
+/// Runs body(begin, end) over the chunks [k grain, (k+1) grain) of [0, count), in parallel. The chunks depend on
+/// `grain` alone, never on the number of threads: whatever is computed per chunk has the same bits on one thread and on
+/// many.
 template <class Body>
 void for_chunks(Index count, Index grain, Body&& body) {
   const Index chunks = (count + grain - 1) / grain;
@@ -29,7 +30,8 @@ template <class Body>
 double sum_chunks(Index count, Index grain, Body&& body) {
   const Index chunks = (count + grain - 1) / grain;
   std::vector<double> partial(static_cast<std::size_t>(chunks), 0.0);
-  for_chunks(count, grain, [&](Index begin, Index end) { partial[static_cast<std::size_t>(begin / grain)] = body(begin, end); });
+  for_chunks(count, grain,
+             [&](Index begin, Index end) { partial[static_cast<std::size_t>(begin / grain)] = body(begin, end); });
   double sum = 0;
   for (double p : partial) sum += p;
   return sum;

@@ -1,0 +1,64 @@
+#include "pliant/materials/isotropic.hpp"
+#include "pliant/math/simd_targets.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "pliant/materials/isotropic_hessian.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "pliant/materials/isotropic-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace pliant {
+namespace HWY_NAMESPACE {
+
+template <class Law>
+void by_stretches(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
+  for (int lane = 0; lane < kBatch; lane += lanes()) {
+    stretch_hessian<Law>(load_matrix(F, lane), Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane),
+                         projection, H, lane);
+  }
+}
+
+template <class Law>
+void by_invariants(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
+  if (projection == Projection::analytic) return by_stretches<ByStretches<Law>>(F, lame, projection, H);
+  for (int lane = 0; lane < kBatch; lane += lanes()) {
+    invariant_hessian<Law>(load_matrix(F, lane), Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), H,
+                           lane);
+  }
+}
+
+void isotropic_hessian_batch(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Projection projection,
+                             Batch45& H) {
+  switch (law) {
+    case IsotropicLaw::neo_hookean:
+      return by_invariants<NeoHookean>(F, lame, projection, H);
+    case IsotropicLaw::stable_neo_hookean:
+      return by_invariants<StableNeoHookean>(F, lame, projection, H);
+    case IsotropicLaw::st_venant_kirchhoff:
+      return by_invariants<StVenantKirchhoff>(F, lame, projection, H);
+    case IsotropicLaw::fixed_corotated:
+      return by_stretches<OfRotation<FixedCorotated>>(F, lame, projection, H);
+    case IsotropicLaw::linear_corotated:
+      return by_stretches<OfRotation<LinearCorotated>>(F, lame, projection, H);
+    case IsotropicLaw::arap:
+      return by_stretches<OfRotation<Arap>>(F, lame, projection, H);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace pliant
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace pliant {
+
+HWY_EXPORT(isotropic_hessian_batch);
+
+void isotropic_hessian(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
+  HWY_DYNAMIC_DISPATCH(isotropic_hessian_batch)(law, F, lame, projection, H);
+}
+
+}  // namespace pliant
+#endif
