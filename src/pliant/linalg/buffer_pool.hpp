@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <vector>
+
+#include "pliant/linalg/large_array.hpp"
 
 namespace pliant {
 
@@ -19,7 +20,7 @@ class BufferPool {
 
    private:
     friend class BufferPool;
-    std::unique_ptr<double[]> data_;
+    LargeArray data_;
     std::size_t capacity_ = 0;
   };
 
@@ -37,7 +38,7 @@ class BufferPool {
         return buffer;
       }
     }
-    buffer.data_.reset(new double[size]);
+    buffer.data_ = make_large_array(size);
     buffer.capacity_ = size;
     return buffer;
   }

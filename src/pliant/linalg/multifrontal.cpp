@@ -23,10 +23,10 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <atomic>
-#include <cstring>
 
 #include "pliant/linalg/buffer_pool.hpp"
 #include "pliant/linalg/dense_kernels.hpp"
+#include "pliant/linalg/large_array.hpp"
 #include "pliant/linalg/tree_tasks.hpp"
 #include "pliant/math/parallel.hpp"
 
@@ -37,8 +37,8 @@ using Supernode = SymbolicFactor::Supernode;
 
 /// Columns of a panel eliminated at a time.
 constexpr Index panel_block = 96;
-/// Rows and columns of a tile of a large front.
-constexpr Index tile = 192;
+/// Rows and columns of a tile of a large front; whole nodes.
+constexpr Index tile = 240;
 /// Fronts with less work stay on their thread.
 constexpr double least_parallel_flops = 2e7;
 /// Right-hand sides solved together: as many as keep a front's rows of them in cache.
@@ -71,7 +71,7 @@ struct Front {
   bool parallel;
 };
 
-/// Eliminates the pivots. False when one is not positive.
+/// Turns the panel into factor. False when a pivot is not positive.
 bool eliminate(const Front& f) {
   const Index front_rows = f.pivots + f.rows;
   for (Index j = 0; j < f.pivots; j += panel_block) {
@@ -88,27 +88,28 @@ bool eliminate(const Front& f) {
       dense::solve_right_transposed(end - begin, width, block + j, f.stride, rows, f.stride);
     });
   }
-  if (f.rows == 0) return true;
+  return true;
+}
+
+/// The update, tile by tile of its lower triangle. prepare(rows, columns) makes a tile ready to be subtracted from,
+/// just before: it is then in the cache.
+template <class Prepare>
+void subtract_from_update(const Front& f, Prepare&& prepare) {
   const double* L = f.panel + f.pivots;
-  if (!f.parallel) {
-    dense::subtract_square(f.rows, f.pivots, L, f.stride, f.update, f.rows);
-    return true;
-  }
   const Index tiles = (f.rows + tile - 1) / tile;
-  for_tiles(true, tiles * (tiles + 1) / 2, 1, [&](Index t, Index) {
-    // Tiles of the lower triangle by columns, the diagonal ones first in each.
+  for_tiles(f.parallel, tiles * (tiles + 1) / 2, 1, [&](Index t, Index) {
     Index column = 0, left = t;
     while (left >= tiles - column) left -= tiles - column++;
     const Index i = (column + left) * tile, j = column * tile;
-    const Index height = std::min(tile, f.rows - i), width = std::min(tile, f.rows - j);
+    const Range rows{i, std::min(f.rows, i + tile)}, columns{j, std::min(f.rows, j + tile)};
+    prepare(rows, columns);
     double* target = f.update + i + std::int64_t(j) * f.rows;
     if (i == j) {
-      dense::subtract_square(width, f.pivots, L + j, f.stride, target, f.rows);
+      dense::subtract_square(columns.size(), f.pivots, L + j, f.stride, target, f.rows);
     } else {
-      dense::subtract_product(height, width, f.pivots, L + i, f.stride, L + j, f.stride, target, f.rows);
+      dense::subtract_product(rows.size(), columns.size(), f.pivots, L + i, f.stride, L + j, f.stride, target, f.rows);
     }
   });
-  return true;
 }
 
 /// The block size as a compile-time constant: inner loops over a node unroll.
@@ -117,12 +118,16 @@ decltype(auto) with_block_size(int block_size, Body&& body) {
   return block_size == 3 ? body(std::integral_constant<int, 3>{}) : body(std::integral_constant<int, 1>{});
 }
 
-/// Adds the child's update to the parent's front, for the child's node columns [begin, end). `to` are the child's rows
-/// as rows of the parent's front.
+/// Adds the part of the child's update that belongs in the given node rows and columns of the parent's front. `to` are
+/// the child's rows as rows of the parent's front.
 template <int b>
-void extend_add(std::span<const Index> to, Index begin, Index end, const double* child, const Front& parent) {
-  const auto n = static_cast<Index>(to.size());
-  const std::int64_t child_stride = std::int64_t(b) * n;
+void extend_add(std::span<const Index> to, Range rows, Range columns, const double* child, const Front& parent) {
+  const auto place = [&](Index row) {
+    return static_cast<Index>(std::lower_bound(to.begin(), to.end(), row) - to.begin());
+  };
+  const Index begin = place(columns.begin), end = place(columns.end);
+  const Index row_begin = place(rows.begin), row_end = place(rows.end);
+  const std::int64_t child_stride = std::int64_t(b) * static_cast<std::int64_t>(to.size());
   for (Index j = begin; j < end; ++j) {
     const std::int64_t target_column = std::int64_t(b) * to[at(j)];
     const bool to_panel = target_column < parent.pivots;
@@ -132,9 +137,9 @@ void extend_add(std::span<const Index> to, Index begin, Index end, const double*
         to_panel ? parent.panel + target_column * stride : parent.update + (target_column - parent.pivots) * stride;
     const double* const source = child + b * j * child_stride;
     // Runs of consecutive rows: mostly long, since the rows come from few separators.
-    for (Index i = j; i < n;) {
+    for (Index i = std::max(j, row_begin); i < row_end;) {
       Index length = 1;
-      while (i + length < n && to[at(i + length)] == to[at(i)] + length) ++length;
+      while (i + length < row_end && to[at(i + length)] == to[at(i)] + length) ++length;
       const std::int64_t row = std::int64_t(b) * to[at(i)] - row_shift;
       for (int c = 0; c < b; ++c) {
         double* t = target + c * stride + row;
@@ -163,14 +168,14 @@ struct MultifrontalCholesky::Implementation {
   std::shared_ptr<const SymbolicFactor> plan;
   TreeTasks tasks;
   std::vector<std::size_t> stack_size;  ///< of each supernode's subtree without its own update, numbers
-  std::unique_ptr<double[]> panels;
+  LargeArray panels;
   BufferPool pool;
   std::vector<BufferPool::Buffer> updates;  ///< of the tasks' last supernodes
   std::atomic<bool> stopped = false;
 
   std::vector<std::int64_t> work_start;  ///< of each supernode's front rows in `work`, for one right-hand side
   std::int64_t work_rows = 0;
-  std::unique_ptr<double[]> work;
+  LargeArray work;
   std::int64_t work_size = 0;
 
   explicit Implementation(std::shared_ptr<const SymbolicFactor> symbolic) : plan(std::move(symbolic)), tasks(*plan) {
@@ -201,53 +206,52 @@ struct MultifrontalCholesky::Implementation {
         node.flops >= least_parallel_flops};
   }
 
-  template <int b>
-  void begin_front(const BlockMatrix& A, const Supernode& node, const Front& front) const {
-    for_tiles(front.parallel, front.pivots, tile, [&](Index begin, Index end) {
-      std::memset(front.panel + begin * front.stride, 0, at((end - begin) * front.stride) * sizeof(double));
-    });
-    for_tiles(front.parallel, front.rows, tile, [&](Index begin, Index end) {
-      for (Index j = begin; j < end; ++j) {
-        std::memset(front.update + j + std::int64_t(j) * front.rows, 0, at(front.rows - j) * sizeof(double));
-      }
-    });
-    add_entries<b>(plan->entries_of(node), A, front);
-  }
-
-  template <int b>
-  void add_child(Index c, const double* child_update, const Front& front) const {
-    const Supernode& child = plan->supernodes[at(c)];
-    for_tiles(front.parallel && child.rows * b >= tile, child.rows, tile / 4, [&](Index begin, Index end) {
-      extend_add<b>(plan->parent_rows_of(child), begin, end, child_update, front);
-    });
-  }
-
   /// A subtree whose root's update goes to `update`; `stack` is free memory of stack_size[s].
   template <int b>
   void factor_subtree(const BlockMatrix& A, Index s, double* update, double* stack) {
     const Supernode& node = plan->supernodes[at(s)];
     const Front front = front_of(s, update);
-    begin_front<b>(A, node, front);
+    const Range all{0, node.pivots + node.rows};
+    std::fill_n(front.panel, front.pivots * front.stride, 0.0);
+    std::fill_n(update, update_size(node), 0.0);
+    add_entries<b>(plan->entries_of(node), A, front);
     for (Index c : plan->children_of(node)) {
-      factor_subtree<b>(A, c, stack, stack + update_size(plan->supernodes[at(c)]));
+      const Supernode& child = plan->supernodes[at(c)];
+      factor_subtree<b>(A, c, stack, stack + update_size(child));
       if (stopped.load(std::memory_order_relaxed)) return;
-      add_child<b>(c, stack, front);
+      extend_add<b>(plan->parent_rows_of(child), all, all, stack, front);
     }
-    if (!eliminate(front)) stopped.store(true, std::memory_order_relaxed);
+    if (!eliminate(front)) return stopped.store(true, std::memory_order_relaxed);
+    subtract_from_update(front, [](Range, Range) {});
   }
 
-  /// A front whose children are finished tasks.
+  /// A front whose children are finished tasks. Each number is assembled right before it is computed with.
   template <int b>
   void factor_upper(const BlockMatrix& A, Index s) {
     const Supernode& node = plan->supernodes[at(s)];
     updates[at(s)] = pool.take(update_size(node));
     const Front front = front_of(s, updates[at(s)].data());
-    begin_front<b>(A, node, front);
-    for (Index c : plan->children_of(node)) {
-      add_child<b>(c, updates[at(c)].data(), front);
-      pool.give_back(std::move(updates[at(c)]));
-    }
-    if (!eliminate(front)) stopped.store(true, std::memory_order_relaxed);
+    const auto add_children = [&](Range rows, Range columns) {
+      for (Index c : plan->children_of(node)) {
+        extend_add<b>(plan->parent_rows_of(plan->supernodes[at(c)]), rows, columns, updates[at(c)].data(), front);
+      }
+    };
+    for_tiles(front.parallel, node.pivots, tile / b, [&](Index begin, Index end) {
+      std::fill_n(front.panel + b * begin * front.stride, b * (end - begin) * front.stride, 0.0);
+      add_children({begin, node.pivots + node.rows}, {begin, end});
+    });
+    add_entries<b>(plan->entries_of(node), A, front);
+    if (!eliminate(front)) return stopped.store(true, std::memory_order_relaxed);
+    subtract_from_update(front, [&](Range rows, Range columns) {
+      for (Index j = columns.begin; j < columns.end; ++j) {
+        const Index i = std::max(j, rows.begin);
+        std::fill_n(front.update + i + std::int64_t(j) * front.rows, rows.end - i, 0.0);
+      }
+      const Index pivots = node.pivots;
+      add_children({pivots + rows.begin / b, pivots + rows.end / b},
+                   {pivots + columns.begin / b, pivots + columns.end / b});
+    });
+    for (Index c : plan->children_of(node)) pool.give_back(std::move(updates[at(c)]));
   }
 
   template <int b>
@@ -271,7 +275,7 @@ struct MultifrontalCholesky::Implementation {
   }
 
   FactorStatus factor(const BlockMatrix& A) {
-    if (!panels) panels.reset(new double[at(plan->panel_numbers)]);
+    if (!panels) panels = make_large_array(at(plan->panel_numbers));
     stopped = false;
     with_block_size(plan->block_size, [&](auto b) {
       tasks.leaves_to_roots([&](const TreeTasks::Task& task) { factor_task<b>(A, task); });
@@ -369,7 +373,7 @@ struct MultifrontalCholesky::Implementation {
     const std::int64_t unknowns = std::int64_t(plan->block_size) * plan->nodes;
     const auto most = std::min<Eigen::Index>(rhs.cols(), solve_block);
     if (const std::int64_t needed = most * (work_rows + unknowns); needed > work_size) {
-      work.reset(new double[at(needed)]);
+      work = make_large_array(at(needed));
       work_size = needed;
     }
     double* x = work.get() + most * work_rows;
