@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+
+namespace pliant {
+
+/// sRGB, each in [0, 1].
+struct Colour {
+  double red = 0;
+  double green = 0;
+  double blue = 0;
+};
+
+/// Proportional to light, as lighting must be computed.
+using LinearColour = std::array<double, 3>;
+
+LinearColour to_linear(const Colour& colour);
+Colour from_linear(const LinearColour& linear);
+
+/// Scales from values to colours. Both rise evenly in lightness, so that equal steps of the value look equal and a grey
+/// print keeps their order.
+enum class ColourMap {
+  lagoon,  ///< indigo, blue, teal, green, yellow
+  ember,   ///< near black, violet, red, orange, cream
+};
+
+/// Values outside [0, 1] take the end colours; NaN takes a grey no map contains.
+Colour map_colour(ColourMap map, double value);
+
+}  // namespace pliant

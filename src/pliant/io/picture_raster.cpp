@@ -1,0 +1,95 @@
+#include "pliant/io/picture_raster.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// a x + b y + c >= 0 on the inner side of an edge.
+struct Edge {
+  double a, b, c;
+};
+
+/// Computed from the lower to the higher end whatever the direction, then negated if need be: the two triangles at an
+/// edge get coefficients that differ in sign only, and every sample is on the inner side of at least one.
+Edge edge_through(double x0, double y0, double x1, double y1) {
+  const bool swapped = x1 < x0 || (x1 == x0 && y1 < y0);
+  if (swapped) std::swap(x0, x1), std::swap(y0, y1);
+  const Edge edge = {y0 - y1, x1 - x0, x0 * y1 - x1 * y0};
+  return swapped ? Edge{-edge.a, -edge.b, -edge.c} : edge;
+}
+
+int clamp_to(double value, int low, int high) {
+  return static_cast<int>(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
+}
+
+/// The rows whose samples a triangle may cover, within [low, high).
+std::array<int, 2> rows_of(const FlatTriangle& t, int low, int high) {
+  const auto [least, most] = std::minmax({t.y[0], t.y[1], t.y[2]});
+  return {clamp_to(std::floor(least - 0.5), low, high), clamp_to(std::ceil(most + 0.5), low, high)};
+}
+
+}  // namespace
+
+NearnessImage::NearnessImage(int columns, int rows, float background)
+    : width(columns),
+      height(rows),
+      nearness(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows), background) {}
+
+void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& image) {
+  double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
+  if (!(std::abs(area) > 0)) return;
+  const double sign = area > 0 ? 1 : -1;
+  std::array<Edge, 3> edges;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::size_t n = (k + 1) % 3;
+    const Edge e = edge_through(t.x[k], t.y[k], t.x[n], t.y[n]);
+    edges[k] = {sign * e.a, sign * e.b, sign * e.c};
+  }
+  const auto [least, most] = std::minmax({t.x[0], t.x[1], t.x[2]});
+  const int first_column = clamp_to(std::floor(least - 0.5), 0, image.width);
+  const int end_column = clamp_to(std::ceil(most + 0.5), 0, image.width);
+  const auto rows = rows_of(t, first_row, end_row);
+  for (int j = rows[0]; j < rows[1]; ++j) {
+    const double y = j + 0.5;
+    const std::array<double, 3> along = {edges[0].b * y + edges[0].c, edges[1].b * y + edges[1].c,
+                                         edges[2].b * y + edges[2].c};
+    const double nearness_along = t.slope_y * y + t.offset;
+    const std::size_t row = static_cast<std::size_t>(j) * static_cast<std::size_t>(image.width);
+    for (int i = first_column; i < end_column; ++i) {
+      const double x = i + 0.5;
+      if (edges[0].a * x + along[0] < 0 || edges[1].a * x + along[1] < 0 || edges[2].a * x + along[2] < 0) continue;
+      const auto nearness = static_cast<float>(t.slope_x * x + nearness_along);
+      const std::size_t at = row + static_cast<std::size_t>(i);
+      if (!(nearness > image.nearness[at])) continue;
+      image.nearness[at] = nearness;
+      if (!image.ids.empty()) image.ids[at] = t.id;
+    }
+  }
+}
+
+void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) {
+  constexpr int band_rows = 24;
+  const int bands = (image.height + band_rows - 1) / band_rows;
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(bands));
+  for (std::size_t t = 0; t < triangles.size(); ++t) {
+    const auto rows = rows_of(triangles[t], 0, image.height);
+    if (rows[0] >= rows[1]) continue;
+    for (int b = rows[0] / band_rows; b <= (rows[1] - 1) / band_rows; ++b) {
+      members[static_cast<std::size_t>(b)].push_back(static_cast<Index>(t));
+    }
+  }
+  for_chunks(bands, 1, [&](Index begin, Index end) {
+    for (Index b = begin; b < end; ++b) {
+      for (Index t : members[static_cast<std::size_t>(b)]) {
+        draw(triangles[static_cast<std::size_t>(t)], b * band_rows, std::min((b + 1) * band_rows, image.height), image);
+      }
+    }
+  });
+}
+
+}  // namespace pliant

@@ -1,0 +1,172 @@
+#include "pliant/io/vtu.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#include "pliant/io/atomic_file.hpp"
+#include "pliant/math/parallel.hpp"
+
+// All arrays go to the end of the file ("appended"), as raw bytes, where an offset finds them: no text to parse, no
+// base64 to pay a third more for. Each array is cut into blocks that zlib compresses one by one (in parallel; the
+// blocks, and with them the file, are the same for any number of threads), preceded by a header of 64-bit integers:
+//   number of blocks, size of a block before compression, size of the last one if smaller (else 0), compressed sizes.
+// The lowest compression level: the mantissas of positions are noise no level compresses, the rest shrinks at any.
+
+namespace pliant {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the byte order announced in the files");
+
+constexpr std::size_t block_size = std::size_t{1} << 17U;
+
+std::string compress_block(std::string_view bytes) {
+  uLongf size = compressBound(static_cast<uLong>(bytes.size()));
+  std::string result(size, '\0');
+  const int status =
+      compress2(reinterpret_cast<Bytef*>(result.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+                static_cast<uLong>(bytes.size()), Z_BEST_SPEED);
+  if (status != Z_OK) throw std::runtime_error("zlib could not compress a block");
+  result.resize(size);
+  return result;
+}
+
+void append_number(std::string& to, std::uint64_t value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  to.append(bytes, sizeof value);
+}
+
+std::string compressed(std::string_view bytes) {
+  const auto count = static_cast<Index>((bytes.size() + block_size - 1) / block_size);
+  std::vector<std::string> blocks(static_cast<std::size_t>(count));
+  for_chunks(count, 1, [&](Index begin, Index end) {
+    for (Index b = begin; b < end; ++b) {
+      const auto i = static_cast<std::size_t>(b);
+      blocks[i] = compress_block(bytes.substr(i * block_size, block_size));
+    }
+  });
+  std::string result;
+  append_number(result, static_cast<std::uint64_t>(count));
+  append_number(result, block_size);
+  append_number(result, bytes.size() % block_size);
+  for (const std::string& block : blocks) append_number(result, block.size());
+  for (const std::string& block : blocks) result += block;
+  return result;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+/// Grows the two parts of a file together: the XML that describes the arrays and their bytes.
+class VtuText {
+ public:
+  template <class Value>
+  void array(const char* type, std::string_view name, int components, std::span<const Value> values) {
+    xml += fmt::format(
+        "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n", type,
+        escaped(name), components, appended.size());
+    appended += compressed({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+  }
+
+  void fields(const char* tag, std::span<const VtuField> list, [[maybe_unused]] std::size_t count) {
+    xml += fmt::format("<{}>\n", tag);
+    for (const VtuField& field : list) {
+      assert(field.values.size() == count * static_cast<std::size_t>(field.components));
+      array<double>("Float64", field.name, field.components, field.values);
+    }
+    xml += fmt::format("</{}>\n", tag);
+  }
+
+  std::string xml;
+  std::string appended;
+};
+
+std::uint8_t cell_type(int nodes_per_cell) {
+  switch (nodes_per_cell) {
+    case 4:
+      return 10;  // VTK_TETRA
+    case 10:
+      return 24;  // VTK_QUADRATIC_TETRA
+    case 20:
+      return 71;  // VTK_LAGRANGE_TETRAHEDRON
+    default:
+      throw std::invalid_argument("a tetrahedron has 4, 10 or 20 nodes");
+  }
+}
+
+}  // namespace
+
+void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
+  std::vector<Index> connectivity;
+  std::vector<std::int64_t> ends;
+  std::vector<std::uint8_t> types;
+  for (const VtuCells& block : grid.cells) {
+    const auto per_cell = static_cast<std::size_t>(block.nodes_per_cell);
+    assert(block.nodes.size() % per_cell == 0);
+    types.insert(types.end(), block.nodes.size() / per_cell, cell_type(block.nodes_per_cell));
+    for (std::size_t end = per_cell; end <= block.nodes.size(); end += per_cell) {
+      ends.push_back(static_cast<std::int64_t>(connectivity.size() + end));
+    }
+    connectivity.insert(connectivity.end(), block.nodes.begin(), block.nodes.end());
+  }
+
+  const std::size_t points = grid.points.size() / 3;
+  VtuText text;
+  text.xml = fmt::format(
+      "<?xml version=\"1.0\"?>\n"
+      "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\" "
+      "compressor=\"vtkZLibDataCompressor\">\n"
+      "<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n",
+      points, types.size());
+  text.array<double>("Float64", "Points", 3, grid.points);
+  text.xml += "</Points>\n<Cells>\n";
+  text.array<Index>("Int32", "connectivity", 1, connectivity);
+  text.array<std::int64_t>("Int64", "offsets", 1, ends);
+  text.array<std::uint8_t>("UInt8", "types", 1, types);
+  text.xml += "</Cells>\n";
+  text.fields("PointData", grid.point_fields, points);
+  text.fields("CellData", grid.cell_fields, types.size());
+  text.xml += "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
+  const std::array<std::string_view, 3> pieces = {text.xml, text.appended, "\n</AppendedData>\n</VTKFile>\n"};
+  write_atomically(path, pieces);
+}
+
+void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames) {
+  std::string text =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
+      "byte_order=\"LittleEndian\">\n<Collection>\n";
+  for (const PvdFrame& frame : frames) {
+    text += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n", frame.time, escaped(frame.file));
+  }
+  text += "</Collection>\n</VTKFile>\n";
+  write_atomically(path, text);
+}
+
+}  // namespace pliant
