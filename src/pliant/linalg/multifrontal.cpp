@@ -213,7 +213,7 @@ struct MultifrontalCholesky::Implementation {
     const Front front = front_of(s, update);
     const Range all{0, node.pivots + node.rows};
     std::fill_n(front.panel, front.pivots * front.stride, 0.0);
-    std::fill_n(update, update_size(node), 0.0);
+    for (Index j = 0; j < front.rows; ++j) std::fill_n(update + j + std::int64_t(j) * front.rows, front.rows - j, 0.0);
     add_entries<b>(plan->entries_of(node), A, front);
     for (Index c : plan->children_of(node)) {
       const Supernode& child = plan->supernodes[at(c)];
