@@ -48,8 +48,8 @@ Vec3 to_direction(const Value& value, const std::string& key) {
   return v.normalized();
 }
 
-std::vector<Criterion> to_criteria(const Value& value) {
-  if (value.is_text()) return at_origin(value.origin, [&] { return parse_criteria(value.text()); });
+std::vector<SelectionTest> to_tests(const Value& value) {
+  if (value.is_text()) return at_origin(value.origin, [&] { return parse_selection(value.text()); });
   if (const Value* box = value.find("box")) {
     const InBox b{to_vector(box->at("min")), to_vector(box->at("max"))};
     if ((b.min.array() > b.max.array()).any())
@@ -73,9 +73,9 @@ Selection to_selection(const Value& value) {
   Selection selection;
   selection.text = to_toml(value);
   if (!value.is_list())
-    selection.any.push_back(to_criteria(value));
+    selection.any.push_back(to_tests(value));
   else
-    for (const Value& item : value.list()) selection.any.push_back(to_criteria(item));
+    for (const Value& item : value.list()) selection.any.push_back(to_tests(item));
   return selection;
 }
 

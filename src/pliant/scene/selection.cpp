@@ -117,10 +117,10 @@ std::string trim(const std::string& text) {
 
 }  // namespace
 
-std::vector<Criterion> parse_criteria(const std::string& text) {
+std::vector<SelectionTest> parse_selection(const std::string& text) {
   static const std::regex comparison(R"(\s*([xyz])\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*)");
   static const std::regex conjunction(R"(\s+and\s+)");
-  std::vector<Criterion> criteria;
+  std::vector<SelectionTest> tests;
   const std::sregex_token_iterator end;
   for (std::sregex_token_iterator part(text.begin(), text.end(), conjunction, -1); part != end; ++part) {
     const std::string term = *part;
@@ -128,30 +128,30 @@ std::vector<Criterion> parse_criteria(const std::string& text) {
     if (std::regex_match(term, match, comparison)) {
       const std::string sign = match[2];
       using Sign = Comparison::Sign;
-      criteria.push_back(Comparison{match[1].str()[0] - 'x',
-                                    sign == "<"    ? Sign::less
-                                    : sign == "<=" ? Sign::less_equal
-                                    : sign == ">"  ? Sign::greater
-                                                   : Sign::greater_equal,
-                                    std::stod(match[3])});
+      tests.push_back(Comparison{match[1].str()[0] - 'x',
+                                 sign == "<"    ? Sign::less
+                                 : sign == "<=" ? Sign::less_equal
+                                 : sign == ">"  ? Sign::greater
+                                                : Sign::greater_equal,
+                                 std::stod(match[3])});
     } else if (term.find_first_of("<>=") != std::string::npos || trim(term).empty()) {
       throw InputError(
           fmt::format("\"{}\" is not a selection; write a comparison such as \"x < 0.1\" or \"x < 0.1 and y >= 0.5\", "
                       "or the name of a set",
                       text));
     } else {
-      criteria.push_back(NamedSet{trim(term)});
+      tests.push_back(NamedSet{trim(term)});
     }
   }
-  return criteria;
+  return tests;
 }
 
 std::vector<Index> select(const Selection& selection, const TetMesh& mesh) {
   Flags chosen(mesh.vertices().size(), 0);
   for (const auto& group : selection.any) {
     Flags all(mesh.vertices().size(), 1);
-    for (const Criterion& criterion : group) {
-      const Flags flags = std::visit(Evaluator{mesh}, criterion);
+    for (const SelectionTest& test : group) {
+      const Flags flags = std::visit(Evaluator{mesh}, test);
       for (std::size_t i = 0; i < all.size(); ++i) all[i] &= flags[i];
     }
     for (std::size_t i = 0; i < all.size(); ++i) chosen[i] |= all[i];

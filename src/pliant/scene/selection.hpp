@@ -34,16 +34,16 @@ struct NamedSet {
 struct VertexList {
   std::vector<Index> vertices;
 };
-using Criterion = std::variant<InBox, InSphere, BehindPlane, Comparison, NamedSet, VertexList>;
+using SelectionTest = std::variant<InBox, InSphere, BehindPlane, Comparison, NamedSet, VertexList>;
 
-/// Any of the groups; a group selects what all its criteria select.
+/// Any of the groups; a group selects what all its tests select.
 struct Selection {
-  std::vector<std::vector<Criterion>> any;
+  std::vector<std::vector<SelectionTest>> any;
   std::string text;  ///< as the user wrote it, for messages
 };
 
 /// "x < 0.1", "x < 0.1 and y >= 0.5", or the name of a set. Throws InputError.
-std::vector<Criterion> parse_criteria(const std::string& text);
+std::vector<SelectionTest> parse_selection(const std::string& text);
 
 /// The selected vertices, increasing. Throws InputError for unknown sets and vertices out of range; may be empty.
 std::vector<Index> select(const Selection& selection, const TetMesh& mesh);

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "pliant/scene/scene.hpp"
+
+namespace pliant::app {
+
+void add_scene_arguments(CLI::App& command, SceneArguments& arguments) {
+  command.add_option("SCENE", arguments.scene, "The scene file (TOML)")->required();
+  command
+      .add_option("--set", arguments.set, "Change a value of the scene, for example body.0.young=1e6; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE");
+  command.add_option("--solver", arguments.solver, "Use another solver; `pliant solvers` lists them")
+      ->type_name("NAME");
+}
+
+void add_check(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<SceneArguments>();
+  CLI::App* command = app.add_subcommand("check", "Check a scene and say what would run");
+  add_scene_arguments(*command, *arguments);
+  command->callback([arguments, &exit_code] {
+    const Scene scene = load_scene(arguments->scene, {arguments->set, arguments->solver});
+    const std::shared_ptr<const Model> model = build_model(scene);
+    make_stepper(model, scene.solver.name, scene.solver.parameters);  // some settings clash only here
+    for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
+    fmt::print("{}", describe(scene, *model));
+    exit_code = kSuccess;
+  });
+}
+
+void add_docs(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("docs", "Print the reference of the scene file (Markdown)");
+  command->require_subcommand(1);
+  command->add_subcommand("scene", "All keys of a scene file")->callback([&exit_code] {
+    fmt::print("{}", scene_documentation());
+    exit_code = kSuccess;
+  });
+}
+
+}  // namespace pliant::app

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <string>
+#include <vector>
+
+namespace pliant::app {
+
+/// What a person's shell sees.
+enum ExitCode { kSuccess = 0, kRunFailed = 1, kBadInput = 2, kInterrupted = 130 };
+
+// Each adds a subcommand; when it is given, it runs and leaves the exit code. What goes wrong is thrown: InputError for
+// bad input, std::system_error for results that cannot be written.
+void add_run(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app, int& exit_code);
+void add_solvers(CLI::App& app, int& exit_code);
+void add_materials(CLI::App& app, int& exit_code);
+void add_docs(CLI::App& app, int& exit_code);
+void add_reproduce(CLI::App& app, int& exit_code);
+
+/// SCENE, --set and --solver, which `run` and `check` share.
+struct SceneArguments {
+  std::string scene;
+  std::vector<std::string> set;
+  std::string solver;
+};
+void add_scene_arguments(CLI::App& command, SceneArguments& arguments);
+
+}  // namespace pliant::app

@@ -1,0 +1,34 @@
+#include "interrupt.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+namespace pliant::app {
+
+namespace {
+
+// A signal handler can reach nothing else.
+volatile std::sig_atomic_t requested = 0;
+
+void on_signal(int) {
+  requested = 1;
+  constexpr std::string_view text = "\nfinishing this step and saving; once more to quit at once\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupt_requested() { return requested != 0; }
+
+}  // namespace pliant::app

@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "pliant/materials/law.hpp"
+#include "pliant/solvers/catalogue.hpp"
+
+namespace pliant::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string format(const ParameterValue& value) {
+  if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
+  if (const auto* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
+  return '"' + std::get<std::string>(value) + '"';
+}
+
+Json to_json(const Parameter& parameter) {
+  Json json = {{"key", parameter.key}};
+  std::visit([&](const auto& v) { json["default"] = v; }, parameter.fallback);
+  json["unit"] = parameter.unit;
+  json["summary"] = parameter.summary;
+  if (!parameter.choices.empty()) json["choices"] = parameter.choices;
+  if (std::isfinite(parameter.least)) json["least"] = parameter.least;
+  if (std::isfinite(parameter.greatest)) json["greatest"] = parameter.greatest;
+  return json;
+}
+
+Json to_json(const SolverEntry& solver) {
+  Json parameters = Json::array();
+  for (const Parameter& parameter : solver.parameters) parameters.push_back(to_json(parameter));
+  return {{"name", solver.name},
+          {"paper", solver.paper},
+          {"summary", solver.summary},
+          {"parameters", std::move(parameters)}};
+}
+
+Json to_json(const LawInfo& law) {
+  return {{"name", law.name},
+          {"summary", law.summary},
+          {"formula", law.formula},
+          {"reference", law.reference},
+          {"survives_inversion", law.survives_inversion}};
+}
+
+void print_parameter(const Parameter& parameter) {
+  fmt::print("  {:<18} {:<16} {}{}\n", parameter.key, format(parameter.fallback), parameter.summary,
+             parameter.unit.empty() ? "" : fmt::format(" ({})", parameter.unit));
+  if (!parameter.choices.empty())
+    fmt::print("  {:<18} {:<16} one of: {}\n", "", "", fmt::join(parameter.choices, ", "));
+}
+
+/// Names first; then the parameters, once for all solvers that have them alike.
+void print_solvers(const std::vector<const SolverEntry*>& solvers) {
+  for (const SolverEntry* solver : solvers)
+    fmt::print("{:<18} {} [{}]\n", solver->name, solver->summary, solver->paper);
+  std::vector<std::pair<std::string, std::vector<const SolverEntry*>>> groups;
+  for (const SolverEntry* solver : solvers) {
+    std::string print;
+    for (const Parameter& parameter : solver->parameters) print += to_json(parameter).dump();
+    const auto found =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == print; });
+    if (found == groups.end())
+      groups.push_back({print, {solver}});
+    else
+      found->second.push_back(solver);
+  }
+  for (const auto& [print, members] : groups) {
+    std::vector<std::string> names;
+    for (const SolverEntry* solver : members) names.push_back(solver->name);
+    fmt::print("\nParameters of {}, with their defaults:\n", fmt::join(names, ", "));
+    for (const Parameter& parameter : members.front()->parameters) print_parameter(parameter);
+  }
+  fmt::print(
+      "\nIn a scene: [solver] name = \"{0}\", tolerance = 0.1; on the command line: --solver {0} --set "
+      "solver.tolerance=0.1\n",
+      solvers.front()->name);
+}
+
+void print_materials() {
+  for (const auto& law : laws()) {
+    const LawInfo& info = law->info();
+    fmt::print("{}: {}\n", info.name, info.summary);
+    fmt::print("  Psi = {}\n", info.formula);
+    fmt::print("  {}; {}\n\n",
+               info.survives_inversion ? "finite for inverted elements" : "infinite for inverted elements",
+               info.reference);
+  }
+  fmt::print(
+      "Parameters: young (E, Pa) and poisson (nu), or mu and lambda (Pa). In a scene: [[body]] material = \"{}\"\n",
+      laws().front()->info().name);
+}
+
+}  // namespace
+
+void add_solvers(CLI::App& app, int& exit_code) {
+  struct Arguments {
+    std::string name;
+    bool json = false;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("solvers", "List the solvers with their parameters");
+  command->add_option("NAME", arguments->name, "Only this one");
+  command->add_flag("--json", arguments->json, "For programs");
+  command->callback([arguments, &exit_code] {
+    std::vector<const SolverEntry*> chosen;
+    if (!arguments->name.empty())
+      chosen.push_back(&find_solver(arguments->name));
+    else
+      for (const SolverEntry& solver : solver_catalogue()) chosen.push_back(&solver);
+    if (arguments->json) {
+      Json list = Json::array();
+      for (const SolverEntry* solver : chosen) list.push_back(to_json(*solver));
+      fmt::print("{}\n", list.dump(2));
+    } else {
+      print_solvers(chosen);
+    }
+    exit_code = kSuccess;
+  });
+}
+
+void add_materials(CLI::App& app, int& exit_code) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App* command = app.add_subcommand("materials", "List the material laws");
+  command->add_flag("--json", *json, "For programs");
+  command->callback([json, &exit_code] {
+    if (*json) {
+      Json list = Json::array();
+      for (const auto& law : laws()) list.push_back(to_json(law->info()));
+      fmt::print("{}\n", list.dump(2));
+    } else {
+      print_materials();
+    }
+    exit_code = kSuccess;
+  });
+}
+
+}  // namespace pliant::app

@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <new>
+#include <system_error>
+
+#include "commands.hpp"
+#include "pliant/io/build_info.hpp"
+#include "pliant/math/error.hpp"
+
+namespace {
+
+using namespace pliant::app;
+
+int run(int argc, char** argv) {
+  CLI::App app("Simulates deformable solids: one scene, every solver.", "pliant");
+  app.set_version_flag("--version", fmt::format("pliant {} ({})", pliant::version(), pliant::commit()));
+  app.require_subcommand(1);
+  app.footer(
+      "Begin with: pliant run scenes/twisted-beam.toml\nExit codes: 0 done, 1 the run failed, 2 bad input, 130 "
+      "interrupted");
+  int exit_code = kSuccess;
+  add_run(app, exit_code);
+  add_check(app, exit_code);
+  add_solvers(app, exit_code);
+  add_materials(app, exit_code);
+  add_reproduce(app, exit_code);
+  add_docs(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kSuccess : kBadInput;
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // Messages to people go to the error stream, so that lists and tables can be piped.
+  spdlog::set_default_logger(spdlog::stderr_color_mt("pliant"));
+  spdlog::set_pattern("%^%l%$: %v");
+  try {
+    return run(argc, argv);
+  } catch (const pliant::InputError& error) {
+    spdlog::error("{}", error.what());
+    return kBadInput;
+  } catch (const std::system_error& error) {
+    spdlog::error("{}\nfree some space or choose another folder with --out; what was written before is intact",
+                  error.what());
+    return kRunFailed;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory; use a coarser mesh or a lower order");
+    return kRunFailed;
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return kRunFailed;
+  }
+}

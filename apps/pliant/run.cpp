@@ -1,0 +1,154 @@
+#include "pliant/io/run.hpp"
+
+#include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <optional>
+
+#include "commands.hpp"
+#include "interrupt.hpp"
+#include "progress.hpp"
+
+namespace pliant::app {
+
+namespace {
+
+struct RunArguments {
+  SceneArguments scene;
+  std::string out;
+  std::int64_t frames = 0;
+  int threads = 0;
+  bool resume = false;
+  bool force = false;
+  bool quiet = false;
+};
+
+class Watcher final : public RunObserver {
+ public:
+  Watcher(const Scene& scene, Progress::Style style) : scene_(scene), style_(style), progress_(style) {}
+
+  void on_start(const Model& model, const State& state, std::int64_t steps) override {
+    if (style_ != Progress::Style::silent) {
+      fmt::print("{}", describe(scene_, model));
+      if (state.step > 0) fmt::print("  resumed at step {}, t = {:.4g} s\n", state.step, state.time);
+      std::fflush(stdout);
+    }
+    progress_.begin(state.step, steps);
+  }
+  void on_step(const State& state, const StepReport& report) override {
+    progress_.update(state, report);
+    if (!report.converged() && scene_.solver.on_failure == OnFailure::proceed && report.advanced()) {
+      progress_.end();
+      spdlog::warn("step {} ({}): {}", state.step, to_string(report.outcome), report.detail);
+    }
+  }
+  void on_notice(const std::string& text) override { spdlog::warn("{}", text); }
+  bool wants_stop() override { return interrupt_requested(); }
+  void end() { progress_.end(); }
+
+ private:
+  const Scene& scene_;
+  Progress::Style style_;
+  Progress progress_;
+};
+
+/// What a person may try after a step that failed.
+std::string remedies(const Scene& scene, const StepReport& report) {
+  const std::string smaller = fmt::format("  a smaller time step:      --set simulation.dt={:.6g}\n", scene.dt / 2);
+  const std::string looser = "  a looser tolerance:       --set solver.tolerance=0.1\n";
+  const std::string onwards = "  going on all the same:    --set solver.on_failure=continue\n";
+  switch (report.outcome) {
+    case Outcome::converged:
+      return {};
+    case Outcome::iteration_limit:
+      return "  more iterations:          --set solver.max_iterations=10000\n" + looser + smaller + onwards;
+    case Outcome::line_search_failed:
+      return "  the robust line search:   --set solver.line_search=robust\n" + looser + smaller + onwards;
+    case Outcome::factorisation_failed:
+      return "  another solver:           --solver pod-newton\n" + smaller;
+    case Outcome::inverted_start:
+      return smaller +
+             "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "
+             "body.0.material=stable-neo-hookean\n";
+    case Outcome::not_finite:
+      return smaller + "  softer materials, slower scripts, or a coarser mesh: the numbers overflowed\n";
+  }
+  return {};
+}
+
+void print_end(const Scene& scene, const RunArguments& arguments, const std::string& folder, const RunResult& result) {
+  const RunTotals& totals = result.totals;
+  const std::string again = fmt::format("pliant run {} --out {}", arguments.scene.scene, folder);
+  if (result.end == RunEnd::failed) {
+    spdlog::error("step {} (t = {:.4g} s) failed, {}: {}", result.state.step + 1, result.state.time + scene.dt,
+                  to_string(result.last_report.outcome), result.last_report.detail);
+    fmt::print(stderr, "everything up to step {} is written. You could try, from the start with --force:\n{}",
+               result.state.step, remedies(scene, result.last_report));
+  }
+  if (result.end == RunEnd::interrupted)
+    fmt::print(stderr, "interrupted after step {} of {}; continue with:\n  {} --resume\n", result.state.step,
+               result.steps, again);
+  if (arguments.quiet) return;
+  const double steps = totals.steps > 0 ? static_cast<double>(totals.steps) : 1;
+  fmt::print("{}: {} steps, {:.4g} s simulated in {} ({:.3g} x real time), {:.2f} iterations a step\n",
+             to_string(result.end), result.state.step, result.state.time, format_seconds(totals.seconds.total),
+             totals.seconds.total > 0 ? result.state.time / totals.seconds.total : 0.0,
+             static_cast<double>(totals.iterations) / steps);
+  fmt::print("  look at it    paraview {}/result.pvd\n", folder);
+  if (scene.output.pictures) fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);
+  fmt::print("  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);
+}
+
+int run(const RunArguments& arguments) {
+  std::optional<tbb::global_control> threads;
+  if (arguments.threads > 0)
+    threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
+
+  const Scene scene = load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver});
+  for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
+  RunOptions options;
+  options.folder = arguments.out.empty() ? "out/" + scene.name : arguments.out;
+  options.start = arguments.resume ? RunStart::resume : arguments.force ? RunStart::replace : RunStart::fresh;
+  if (arguments.frames > 0) options.frames = arguments.frames;
+
+  catch_interrupts();
+  Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr());
+  const RunResult result = run_scene(scene, options, watcher);
+  watcher.end();
+  print_end(scene, arguments, options.folder.string(), result);
+  switch (result.end) {
+    case RunEnd::finished:
+      return kSuccess;
+    case RunEnd::failed:
+      return kRunFailed;
+    case RunEnd::interrupted:
+      return kInterrupted;
+  }
+  return kRunFailed;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command = app.add_subcommand("run", "Run a scene");
+  add_scene_arguments(*command, arguments->scene);
+  command->add_option("--out", arguments->out, "Folder for the results; by default out/<name of the scene>")
+      ->type_name("DIR");
+  command->add_option("--frames", arguments->frames, "Simulate so many frames, in place of the scene's duration")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "Use so many threads; by default all cores. The results are the same")
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  CLI::Option* resume = command->add_flag("--resume", arguments->resume, "Continue the run in the folder, bit for bit");
+  command->add_flag("--force", arguments->force, "Replace the results in the folder")->excludes(resume);
+  command->add_flag("--quiet", arguments->quiet, "Say nothing but what went wrong");
+  command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace pliant::app

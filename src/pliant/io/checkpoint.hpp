@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pliant/io/fingerprint.hpp"
+
+namespace pliant {
+
+/// Positions kept for the film strip, in single precision.
+struct FilmFrame {
+  double time = 0;
+  std::vector<float> positions;
+};
+
+/// Everything needed to go on as if nothing had happened: steppers hold nothing that a state needs.
+struct Checkpoint {
+  Fingerprint fingerprint;
+  State state;
+  std::vector<FilmFrame> film;
+};
+
+/// One file: a magic word with the format's version, the content, and a checksum over all of it; written atomically, so
+/// that a kill or a full disk leaves the earlier ones as they were. Throws std::system_error.
+void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
+/// Throws InputError when the file is truncated, corrupt or of another format.
+Checkpoint read_checkpoint(const std::filesystem::path& file);
+
+/// A folder of checkpoints, of which the last two are kept: should the disk damage one, the other is still there.
+class CheckpointFolder {
+ public:
+  explicit CheckpointFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  void write(const Checkpoint& checkpoint);
+  /// The newest readable one; `notice` is told about those that are not. Nothing when there is none.
+  std::optional<Checkpoint> newest(const std::function<void(const std::string&)>& notice) const;
+  /// Files, oldest first.
+  std::vector<std::filesystem::path> files() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace pliant

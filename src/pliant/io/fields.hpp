@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+/// What is drawn of an element, at its centroid.
+struct ElementFields {
+  std::vector<double> von_mises;  ///< of the Cauchy stress, Pa
+  std::vector<double> stretch;    ///< the largest principal stretch
+};
+
+/// One value per element of the body. Inverted elements of a law without energy there have a stress that is not finite.
+ElementFields element_fields(const Body& body, const VecX& x);
+
+}  // namespace pliant

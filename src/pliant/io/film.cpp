@@ -1,0 +1,114 @@
+#include "pliant/io/film.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+
+#include "pliant/io/fields.hpp"
+#include "pliant/io/picture.hpp"
+
+namespace pliant {
+
+namespace {
+
+std::vector<float> to_float(const VecX& x) {
+  const Eigen::VectorXf single = x.cast<float>();
+  return {single.data(), single.data() + single.size()};
+}
+
+VecX to_double(const std::vector<float>& x) {
+  return Eigen::Map<const Eigen::VectorXf>(x.data(), static_cast<Eigen::Index>(x.size())).cast<double>();
+}
+
+/// What is drawn of one body at one moment.
+struct Skin {
+  std::vector<Vec3> positions;  ///< of the mesh's vertices
+  std::vector<double> stretch;  ///< at the vertices: mean of the elements around
+};
+
+std::vector<Skin> skins(const Model& model, const VecX& x) {
+  std::vector<Skin> all;
+  for (const Body& body : model.bodies()) {
+    Skin skin;
+    const std::size_t vertices = body.mesh->vertices().size();
+    skin.positions.reserve(vertices);
+    for (std::size_t v = 0; v < vertices; ++v)
+      skin.positions.push_back(node(x, body.nodes.begin + static_cast<Index>(v)));
+    skin.stretch.assign(vertices, 0);
+    std::vector<double> count(vertices, 0);
+    const ElementFields fields = element_fields(body, x);
+    for (std::size_t e = 0; e < fields.stretch.size(); ++e)
+      for (Index v : body.mesh->tets()[e]) {
+        skin.stretch[static_cast<std::size_t>(v)] += fields.stretch[e];
+        ++count[static_cast<std::size_t>(v)];
+      }
+    for (std::size_t v = 0; v < vertices; ++v) skin.stretch[v] /= count[v];
+    all.push_back(std::move(skin));
+  }
+  return all;
+}
+
+/// A view from slightly above, whatever direction is up.
+CameraFit view_for(const Vec3& gravity) {
+  CameraFit fit;
+  fit.up = gravity.norm() > 0 ? Vec3(-gravity.normalized()) : Vec3(0, 1, 0);
+  Vec3 right = std::abs(fit.up.x()) < 0.9 ? Vec3(1, 0, 0) : Vec3(0, 1, 0);
+  right = (right - right.dot(fit.up) * fit.up).normalized();
+  const Vec3 forward = fit.up.cross(right);
+  fit.view = -0.45 * right + 0.8 * forward - 0.3 * fit.up;
+  return fit;
+}
+
+}  // namespace
+
+void Film::visit(const State& state) {
+  for (std::int64_t i = 0; i < kPictures; ++i)
+    if (state.step == (i * steps_ + (kPictures - 1) / 2) / (kPictures - 1)) {
+      frames_.push_back({state.time, to_float(state.x)});
+      return;
+    }
+}
+
+void draw_pictures(const std::filesystem::path& folder, const Model& model, const std::vector<FilmFrame>& frames,
+                   const State& last) {
+  std::vector<std::vector<Skin>> moments;
+  // A run that was continued further may have kept more than are drawn.
+  const std::size_t drawn = std::min<std::size_t>(frames.size(), Film::kPictures);
+  for (std::size_t i = 0; i < drawn; ++i)
+    moments.push_back(skins(model, to_double(frames[drawn < 2 ? 0 : i * (frames.size() - 1) / (drawn - 1)].positions)));
+  moments.push_back(skins(model, last.x));
+
+  std::vector<Vec3> points;
+  double largest = 1.02;  // a body that hardly deforms is not painted as if it did
+  for (const auto& moment : moments)
+    for (const Skin& skin : moment) {
+      points.insert(points.end(), skin.positions.begin(), skin.positions.end());
+      for (double s : skin.stretch)
+        if (std::isfinite(s)) largest = std::max(largest, s);
+    }
+  const CameraFit fit = view_for(model.gravity());
+  const Camera camera = fit_camera(points, fit);
+  PictureOptions options;
+  options.ground_height = std::numeric_limits<double>::infinity();
+  for (const Vec3& p : points) options.ground_height = std::min(*options.ground_height, p.dot(fit.up));
+
+  const auto draw = [&](std::vector<Skin>& moment, int width) {
+    std::vector<PictureSurface> surfaces;
+    for (std::size_t b = 0; b < moment.size(); ++b) {
+      for (double& s : moment[b].stretch) s = std::clamp((s - 1) / (largest - 1), 0.0, 1.0);
+      surfaces.push_back({.positions = moment[b].positions,
+                          .triangles = model.bodies()[b].mesh->surface(),
+                          .colour_values = moment[b].stretch,
+                          .edge_bits = {}});
+    }
+    options.width = width;
+    options.height = width * 9 / 16;
+    options.edge_width = 0.8;
+    return render(surfaces, camera, options);
+  };
+  write_png(folder / "picture.png", draw(moments.back(), 1280));
+  std::vector<Picture> strip;
+  for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(moments[i], 480));
+  if (!strip.empty()) write_png(folder / "film.png", side_by_side(strip, 3, 6));
+}
+
+}  // namespace pliant

@@ -1,0 +1,111 @@
+#include "pliant/io/fingerprint.hpp"
+
+namespace pliant {
+
+namespace {
+
+void add_motion(const Motion& motion, Hash& hash) {
+  for (const auto& key : motion.translation.keys) {
+    hash.add(key.time);
+    hash.add(VecX(key.value));
+  }
+  hash.add(VecX(motion.axis));
+  hash.add(VecX(motion.centre));
+  for (const auto& key : motion.angle.keys) {
+    hash.add(key.time);
+    hash.add(key.value);
+  }
+  for (const Vec3& displacement : motion.field) hash.add(VecX(displacement));
+  for (const auto& key : motion.field_scale.keys) {
+    hash.add(key.time);
+    hash.add(key.value);
+  }
+}
+
+void add_nodes(const std::vector<Index>& nodes, Hash& hash) {
+  hash.add(static_cast<std::int64_t>(nodes.size()));
+  hash.add(nodes.data(), nodes.size() * sizeof(Index));
+}
+
+std::uint64_t hash_mesh(const Model& model) {
+  Hash hash;
+  hash.add(model.rest());
+  for (const Body& body : model.bodies())
+    hash.add(body.elements->elements().data(), body.elements->elements().size_bytes());
+  return hash.value();
+}
+
+std::uint64_t hash_materials(const Model& model) {
+  Hash hash;
+  for (const Body& body : model.bodies()) {
+    hash.add(body.law->info().name);
+    for (const Lame& lame : body.lame) {
+      hash.add(lame.mu);
+      hash.add(lame.lambda);
+    }
+  }
+  hash.add(static_cast<std::int64_t>(model.mass().kind()));
+  hash.add(model.mass().lumped());
+  return hash.value();
+}
+
+std::uint64_t hash_boundaries(const Model& model) {
+  Hash hash;
+  for (const Pin& pin : model.pins()) {
+    add_nodes(pin.nodes, hash);
+    for (bool axis : pin.axes) hash.add(std::int64_t{axis});
+  }
+  for (const Script& script : model.scripts()) {
+    add_nodes(script.nodes, hash);
+    add_motion(script.motion, hash);
+    hash.add(static_cast<std::int64_t>(script.imposition));
+    for (double number : {script.sigma, script.start, script.release}) hash.add(number);
+  }
+  return hash.value();
+}
+
+std::uint64_t hash_solver(const SceneSolver& solver) {
+  Hash hash;
+  hash.add(solver.name);
+  for (const auto& [key, value] : solver.parameters) {
+    if (key == "history") continue;  // what is recorded does not change what is computed
+    hash.add(key);
+    hash.add(static_cast<std::int64_t>(value.index()));
+    if (const auto* b = std::get_if<bool>(&value)) hash.add(std::int64_t{*b});
+    if (const auto* i = std::get_if<std::int64_t>(&value)) hash.add(*i);
+    if (const auto* d = std::get_if<double>(&value)) hash.add(*d);
+    if (const auto* s = std::get_if<std::string>(&value)) hash.add(*s);
+  }
+  return hash.value();
+}
+
+}  // namespace
+
+void Hash::add(const void* data, std::size_t bytes) {
+  const auto* p = static_cast<const unsigned char*>(data);
+  for (std::size_t i = 0; i < bytes; ++i) value_ = (value_ ^ p[i]) * 1099511628211ULL;
+}
+
+void Hash::add(std::string_view text) {
+  add(static_cast<std::int64_t>(text.size()));
+  add(text.data(), text.size());
+}
+
+std::string Fingerprint::difference(const Fingerprint& other) const {
+  std::string text;
+  for (std::size_t i = 0; i < kParts; ++i)
+    if (parts[i] != other.parts[i]) text += (text.empty() ? "" : ", ") + std::string(kNames[i]);
+  return text;
+}
+
+Fingerprint fingerprint(const Scene& scene, const Model& model) {
+  Hash forces;
+  forces.add(model.external_force());
+  forces.add(model.rest_state().v);
+  Hash time;
+  time.add(scene.dt);
+  return {{hash_mesh(model), hash_materials(model), hash_boundaries(model), forces.value(), time.value(),
+           hash_solver(scene.solver)}};
+}
+
+}  // namespace pliant

@@ -1,0 +1,78 @@
+#include "pliant/io/frames.hpp"
+
+#include <fmt/format.h>
+
+#include "pliant/io/fields.hpp"
+
+namespace pliant {
+
+namespace {
+
+std::span<const double> as_span(const VecX& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+
+/// Values of the elements of all bodies, one after the other.
+struct CellValues {
+  std::vector<double> von_mises, stretch, body;
+};
+
+CellValues cell_values(const Model& model, const VecX& x) {
+  CellValues values;
+  for (std::size_t b = 0; b < model.bodies().size(); ++b) {
+    const ElementFields fields = element_fields(model.bodies()[b], x);
+    values.von_mises.insert(values.von_mises.end(), fields.von_mises.begin(), fields.von_mises.end());
+    values.stretch.insert(values.stretch.end(), fields.stretch.begin(), fields.stretch.end());
+    values.body.insert(values.body.end(), fields.stretch.size(), static_cast<double>(b));
+  }
+  return values;
+}
+
+}  // namespace
+
+FrameWriter::FrameWriter(std::filesystem::path folder, std::shared_ptr<const Model> model,
+                         std::vector<FrameField> fields)
+    : folder_(std::move(folder)), model_(std::move(model)), fields_(std::move(fields)) {
+  for (const Body& body : model_->bodies()) {
+    const auto local = body.elements->elements();
+    cells_.emplace_back(local.begin(), local.end());
+    for (Index& i : cells_.back()) i += body.nodes.begin;
+  }
+}
+
+std::string FrameWriter::file_name(std::int64_t frame) const { return fmt::format("frames/frame_{:06}.vtu", frame); }
+
+void FrameWriter::write(std::int64_t frame, const State& state) {
+  std::filesystem::create_directories(folder_ / "frames");
+  const VecX displacement = state.x - model_->rest();
+  const CellValues values = cell_values(*model_, state.x);
+  std::vector<VtuField> at_points, in_cells;
+  for (FrameField field : fields_) {
+    switch (field) {
+      case FrameField::displacement:
+        at_points.push_back({"displacement", 3, as_span(displacement)});
+        break;
+      case FrameField::velocity:
+        at_points.push_back({"velocity", 3, as_span(state.v)});
+        break;
+      case FrameField::von_mises:
+        in_cells.push_back({"von_mises", 1, values.von_mises});
+        break;
+      case FrameField::stretch:
+        in_cells.push_back({"stretch", 1, values.stretch});
+        break;
+      case FrameField::body:
+        in_cells.push_back({"body", 1, values.body});
+        break;
+    }
+  }
+  std::vector<VtuCells> cells;
+  for (std::size_t b = 0; b < cells_.size(); ++b)
+    cells.push_back({cells_[b], model_->bodies()[b].elements->reference().nodes()});
+  write_vtu(folder_ / file_name(frame), {as_span(state.x), cells, at_points, in_cells});
+  add_existing(frame, state.time);
+}
+
+void FrameWriter::add_existing(std::int64_t frame, double time) { list_.push_back({time, file_name(frame)}); }
+
+void FrameWriter::write_list() const { write_pvd(folder_ / "result.pvd", list_); }
+
+}  // namespace pliant

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "pliant/io/vtu.hpp"
+#include "pliant/scene/scene.hpp"
+
+namespace pliant {
+
+/// frames/frame_000012.vtu and the list result.pvd that makes a film of them.
+class FrameWriter {
+ public:
+  FrameWriter(std::filesystem::path folder, std::shared_ptr<const Model> model, std::vector<FrameField> fields);
+
+  void write(std::int64_t frame, const State& state);
+  /// A frame that an earlier run has written.
+  void add_existing(std::int64_t frame, double time);
+  /// Writes result.pvd with the frames so far.
+  void write_list() const;
+
+ private:
+  std::string file_name(std::int64_t frame) const;
+
+  std::filesystem::path folder_;
+  std::shared_ptr<const Model> model_;
+  std::vector<FrameField> fields_;
+  std::vector<std::vector<Index>> cells_;  ///< per body, global node numbers
+  std::vector<PvdFrame> list_;
+};
+
+}  // namespace pliant

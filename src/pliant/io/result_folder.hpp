@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "pliant/io/checkpoint.hpp"
+#include "pliant/io/film.hpp"
+#include "pliant/io/frames.hpp"
+#include "pliant/io/telemetry.hpp"
+
+namespace pliant {
+
+/// How a run treats what is in its folder already.
+enum class RunStart { fresh, replace, resume };
+
+/// The folder a run leaves behind: result.pvd and frames/, steps.jsonl, summary.json, checkpoints/, picture.png,
+/// film.png. It never mixes two runs: a folder in use is refused, replaced or continued. After a kill at any instant,
+/// `resume` finds the newest checkpoint, cuts the lists back to it and goes on as if nothing had happened.
+class ResultFolder {
+ public:
+  /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
+  /// from; std::system_error when it cannot be written. `state` is replaced by that of the checkpoint.
+  ResultFolder(std::filesystem::path folder, RunStart start, const Scene& scene, std::shared_ptr<const Model> model,
+               std::int64_t steps, State& state, const std::function<void(const std::string&)>& notice);
+
+  /// Appends the report of the step that led, or should have led, to `step`.
+  void add_report(std::int64_t step, double time, const StepReport& report);
+  /// Writes what is due after the step that led to `state`.
+  void add_state(const State& state);
+  /// Writes a checkpoint and the list of frames now.
+  void save(const State& state);
+  /// The frame of the last step, should none be due.
+  void add_last_frame(const State& state);
+  void draw(const State& last) const;
+
+  const std::filesystem::path& path() const { return folder_; }
+  const RunTotals& totals() const { return totals_; }
+
+ private:
+  void begin(const State& state);
+  void resume(State& state, const std::function<void(const std::string&)>& notice);
+
+  std::filesystem::path folder_;
+  const Scene& scene_;
+  std::shared_ptr<const Model> model_;
+  Fingerprint fingerprint_;
+  FrameWriter frames_;
+  CheckpointFolder checkpoints_;
+  Film film_;
+  std::optional<StepLog> log_;
+  RunTotals totals_;
+};
+
+}  // namespace pliant

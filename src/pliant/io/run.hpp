@@ -1,0 +1,48 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "pliant/io/result_folder.hpp"
+#include "pliant/scene/scene.hpp"
+
+namespace pliant {
+
+struct RunOptions {
+  std::filesystem::path folder;  ///< for the results
+  RunStart start = RunStart::fresh;
+  std::optional<std::int64_t> frames;  ///< in place of the scene's duration
+};
+
+/// Told about a run between its steps.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  /// Before the first step; `state` is where the run begins or goes on.
+  virtual void on_start(const Model& /*model*/, const State& /*state*/, std::int64_t /*steps*/) {}
+  /// After a step; `state` is the last good one.
+  virtual void on_step(const State& /*state*/, const StepReport& /*report*/) {}
+  virtual void on_notice(const std::string& /*text*/) {}
+  /// Asked after every step; true ends the run as an interruption, with everything written.
+  virtual bool wants_stop() { return false; }
+};
+
+enum class RunEnd { finished, failed, interrupted };
+std::string_view to_string(RunEnd end);
+
+struct RunResult {
+  RunEnd end = RunEnd::finished;
+  State state;             ///< the last good one
+  StepReport last_report;  ///< of the step that failed, when one did
+  RunTotals totals;        ///< over all steps, those before a resume included
+  std::int64_t steps = 0;  ///< of the whole run
+  std::int64_t first_step = 0;
+  double wall_seconds = 0;  ///< of this call
+};
+
+/// Runs a scene from its file's content to its result folder. Throws InputError for bad input (nothing is written then)
+/// and std::system_error when results cannot be written; numerical failures are in the result.
+RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& observer);
+
+}  // namespace pliant

@@ -1,0 +1,91 @@
+#include "pliant/io/summary.hpp"
+
+#include <oneapi/tbb/global_control.h>
+
+#include <nlohmann/json.hpp>
+
+#include "pliant/io/atomic_file.hpp"
+#include "pliant/io/build_info.hpp"
+
+namespace pliant {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json vector_json(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
+
+Json scene_json(const Scene& scene, const Model& model, const RunResult& result) {
+  Json bodies = Json::array();
+  for (std::size_t b = 0; b < model.bodies().size(); ++b) {
+    const Body& body = model.bodies()[b];
+    bodies.push_back({{"name", body.name},
+                      {"vertices", body.mesh->vertices().size()},
+                      {"elements", body.mesh->tets().size()},
+                      {"order", body.elements->reference().order()},
+                      {"nodes", body.nodes.size()},
+                      {"material", body.law->info().name},
+                      {"mass", body.density * body.mesh->total_volume()}});
+  }
+  return {{"name", scene.name},
+          {"title", scene.title},
+          {"file", scene.path.filename().string()},
+          {"dt", scene.dt},
+          {"steps", result.steps},
+          {"gravity", vector_json(scene.gravity)},
+          {"mass", scene.mass == MassKind::lumped ? "lumped" : "consistent"},
+          {"bodies", std::move(bodies)}};
+}
+
+Json solver_json(const SceneSolver& solver) {
+  Json parameters = Json::object();
+  for (const auto& [key, value] : solver.parameters)
+    std::visit([&, k = key](const auto& v) { parameters[k] = v; }, value);
+  return {{"name", solver.name},
+          {"parameters", std::move(parameters)},
+          {"on_failure", solver.on_failure == OnFailure::stop ? "stop" : "continue"}};
+}
+
+}  // namespace
+
+void write_summary(const std::filesystem::path& file, const Scene& scene, const Model& model, const RunResult& result) {
+  const RunTotals& t = result.totals;
+  const double steps = t.steps > 0 ? static_cast<double>(t.steps) : 1;
+  const Machine machine = this_machine();
+  const Json json = {{"scene", scene_json(scene, model, result)},
+                     {"solver", solver_json(scene.solver)},
+                     {"end", to_string(result.end)},
+                     {"detail", result.last_report.detail},
+                     {"steps", result.state.step},
+                     {"simulated_seconds", result.state.time},
+                     {"outcomes", t.outcomes},
+                     {"totals",
+                      {{"iterations", t.iterations},
+                       {"factorisations", t.factorisations},
+                       {"failed_factorisations", t.failed_factorisations},
+                       {"projected_iterations", t.projected_iterations},
+                       {"line_search_evaluations", t.line_search_evaluations},
+                       {"smallest_alpha", t.smallest_alpha}}},
+                     {"means",
+                      {{"iterations_per_step", static_cast<double>(t.iterations) / steps},
+                       {"factorisations_per_step", static_cast<double>(t.factorisations) / steps}}},
+                     {"seconds",
+                      {{"assembly", t.seconds.assembly},
+                       {"factorisation", t.seconds.factorisation},
+                       {"solve", t.seconds.solve},
+                       {"line_search", t.seconds.line_search},
+                       {"stepping", t.seconds.total},
+                       {"per_step", t.seconds.total / steps},
+                       {"wall", result.wall_seconds}}},
+                     {"real_time_factor", t.seconds.total > 0 ? result.state.time / t.seconds.total : 0},
+                     {"resumed_at_step", result.first_step},
+                     {"machine",
+                      {{"processor", machine.processor},
+                       {"cores", machine.cores},
+                       {"threads", tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)}}},
+                     {"version", version()},
+                     {"commit", commit()}};
+  write_atomically(file, json.dump(2) + "\n");
+}
+
+}  // namespace pliant

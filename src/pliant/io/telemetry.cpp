@@ -1,0 +1,146 @@
+#include "pliant/io/telemetry.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "pliant/math/error.hpp"
+
+namespace pliant {
+
+namespace {
+
+// Keys stay in the order they are written, and numbers come out in the shortest form that reads back as the same bits.
+using Json = nlohmann::ordered_json;
+
+Json to_json(const StageSeconds& s) {
+  return {{"assembly", s.assembly},
+          {"factorisation", s.factorisation},
+          {"solve", s.solve},
+          {"line_search", s.line_search},
+          {"total", s.total}};
+}
+
+StageSeconds seconds_from(const Json& json) {
+  return {json.at("assembly"), json.at("factorisation"), json.at("solve"), json.at("line_search"), json.at("total")};
+}
+
+/// The sums need what add() reads, no more.
+StepReport report_from(const Json& json) {
+  StepReport report;
+  report.iterations = json.at("iterations");
+  report.factorisations = json.at("factorisations");
+  report.failed_factorisations = json.at("failed_factorisations");
+  report.projected_iterations = json.at("projected_iterations");
+  report.line_search_evaluations = json.at("line_search_evaluations");
+  report.smallest_alpha = json.at("smallest_alpha");
+  report.seconds = seconds_from(json.at("seconds"));
+  const std::string outcome = json.at("outcome");
+  for (Outcome o : {Outcome::converged, Outcome::iteration_limit, Outcome::line_search_failed,
+                    Outcome::factorisation_failed, Outcome::inverted_start, Outcome::not_finite})
+    if (to_string(o) == outcome) report.outcome = o;
+  return report;
+}
+
+}  // namespace
+
+std::string step_line(std::int64_t step, double time, const StepReport& report) {
+  Json json = {{"step", step},
+               {"time", time},
+               {"outcome", to_string(report.outcome)},
+               {"detail", report.detail},
+               {"iterations", report.iterations},
+               {"factorisations", report.factorisations},
+               {"failed_factorisations", report.failed_factorisations},
+               {"projected_iterations", report.projected_iterations},
+               {"line_search_evaluations", report.line_search_evaluations},
+               {"smallest_alpha", report.smallest_alpha},
+               {"energy", report.energy},
+               {"residuals",
+                {{"force", report.residuals.force},
+                 {"acceleration", report.residuals.acceleration},
+                 {"step_length", report.residuals.step_length}}},
+               {"minimum_gap", report.minimum_gap},
+               {"seconds", to_json(report.seconds)}};
+  if (!report.history.empty()) {
+    Json history = Json::array();
+    for (const IterationRecord& r : report.history)
+      history.push_back({{"energy", r.energy},
+                         {"force", r.force},
+                         {"acceleration", r.acceleration},
+                         {"step_length", r.step_length},
+                         {"alpha", r.alpha},
+                         {"projected", r.projected}});
+    json["history"] = std::move(history);
+  }
+  return json.dump();
+}
+
+void RunTotals::add(const StepReport& report) {
+  ++steps;
+  iterations += report.iterations;
+  factorisations += report.factorisations;
+  failed_factorisations += report.failed_factorisations;
+  projected_iterations += report.projected_iterations;
+  line_search_evaluations += report.line_search_evaluations;
+  smallest_alpha = std::min(smallest_alpha, report.smallest_alpha);
+  ++outcomes[std::string(to_string(report.outcome))];
+  seconds.assembly += report.seconds.assembly;
+  seconds.factorisation += report.seconds.factorisation;
+  seconds.solve += report.seconds.solve;
+  seconds.line_search += report.seconds.line_search;
+  seconds.total += report.seconds.total;
+}
+
+StepLog::StepLog(const std::filesystem::path& file, const char* mode)
+    : path_(file), file_(std::fopen(file.c_str(), mode)) {
+  if (!file_) fail();
+}
+
+void StepLog::fail() const {
+  const int reason = errno;
+  throw std::system_error(reason, std::generic_category(), path_.string() + ": cannot be written");
+}
+
+StepLog StepLog::begin(const std::filesystem::path& file) { return StepLog(file, "wb"); }
+
+StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, StepHistory& history) {
+  std::ifstream in(file, std::ios::binary);
+  std::uintmax_t kept = 0;
+  std::string line;
+  for (std::int64_t i = 0; i < steps; ++i) {
+    if (!std::getline(in, line) || in.eof())
+      throw InputError(
+          fmt::format("{} has {} complete lines, but the checkpoint is at step {}; start anew with --force",
+                      file.string(), i, steps));
+    kept += line.size() + 1;
+    try {
+      const Json json = Json::parse(line);
+      history.totals.add(report_from(json));
+      history.times.push_back(json.at("time"));
+    } catch (const Json::exception&) {
+      throw InputError(fmt::format("{}:{}: not the report of a step; start anew with --force", file.string(), i + 1));
+    }
+  }
+  in.close();
+  std::error_code error;
+  if (steps > 0) std::filesystem::resize_file(file, kept, error);
+  if (error) throw std::system_error(error, file.string() + ": cannot be shortened");
+  return StepLog(file, steps > 0 ? "ab" : "wb");
+}
+
+void StepLog::append(const std::string& line) {
+  const std::string text = line + '\n';
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() || std::fflush(file_.get()) != 0) fail();
+}
+
+void StepLog::flush_to_disk() {
+  if (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0) fail();
+}
+
+}  // namespace pliant
