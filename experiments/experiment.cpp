@@ -138,4 +138,11 @@ std::string table(const std::vector<Json>& rows) {
   return text;
 }
 
+std::string table_line(const Json& row) {
+  std::string text;
+  for (const auto& [key, value] : row.items())
+    if (value.is_primitive()) text += fmt::format("{}={} ", key, cell(value));
+  return text + '\n';
+}
+
 }  // namespace pliant::experiments

@@ -87,5 +87,7 @@ std::map<std::string, std::string> complete_options(const Experiment& experiment
 Json results(const Experiment& experiment, const Context& context);
 /// A table a person can read: one line per row, the columns that all rows share, numbers to four digits.
 std::string table(const std::vector<Json>& rows);
+/// One row on a line, as key=value: for watching an experiment as it goes.
+std::string table_line(const Json& row);
 
 }  // namespace pliant::experiments

@@ -69,7 +69,7 @@ double l2_error(int order, Index cells) {
   ModelBuilder builder;
   BodyOptions body;
   body.mesh = testing::box_mesh({1, 1, 1}, {cells, cells, cells}, BoxSplit::six);
-  body.material = testing::material("neo-hookean", 1e4, 0.3);
+  body.material = testing::material("stable-neo-hookean", 1e4, 0.3);
   body.order = order;
   builder.add_body(body);
   const FeMesh& mesh = *builder.body(0).elements;
@@ -119,7 +119,7 @@ void expect_order(int order, Index coarse, Index fine) {
   EXPECT_NEAR(rate, order + 1, 0.2) << "elements of order " << order;
 }
 
-TEST(ManufacturedSolution, LinearElementsConvergeWithOrderTwoInL2) { expect_order(1, 8, 14); }
+TEST(ManufacturedSolution, LinearElementsConvergeWithOrderTwoInL2) { expect_order(1, 6, 11); }
 TEST(ManufacturedSolution, QuadraticElementsConvergeWithOrderThreeInL2) { expect_order(2, 4, 7); }
 TEST(ManufacturedSolution, CubicElementsConvergeWithOrderFourInL2) { expect_order(3, 2, 4); }
 

@@ -91,7 +91,7 @@ TEST(Physics, SlenderCantileverBendsAsBeamTheorySays) {
   const auto model = builder.build();
   State state = model->rest_state();
   const StepReport report =
-      make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-8}})
+      make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-5}})
           ->step(state, 1.0);
   ASSERT_TRUE(report.converged()) << report.detail;
   double deflection = 0;
