@@ -21,7 +21,8 @@ namespace pliant {
 namespace {
 
 constexpr int most_pixels_along = 16384;
-constexpr double gloss = 0.10;  // strength and sharpness of the highlight
+constexpr Index tile = 24;      // pixels along each side of what is coloured at a time
+constexpr double gloss = 0.07;  // strength and sharpness of the highlight
 constexpr double gloss_exponent = 48;
 constexpr double edge_opacity = 0.8;
 constexpr double ground_shade = 0.82;  // how dark the deepest shadow on the ground is
@@ -66,17 +67,9 @@ class Renderer {
     find_visible();
     Picture picture{options_.width, options_.height, {}};
     picture.rgb.resize(3 * static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height));
-    for_chunks(picture.height, 4, [&](Index begin, Index end) {
-      std::vector<LinearColour> sums(static_cast<std::size_t>(picture.width));
-      for (Index row = begin; row < end; ++row) {
-        add_samples(row, sums);
-        std::uint8_t* rgb = picture.rgb.data() + 3 * static_cast<std::size_t>(row) * sums.size();
-        for (const LinearColour& sum : sums) {
-          const Colour colour = from_linear(sum);
-          *rgb++ = static_cast<std::uint8_t>(std::lround(255 * colour.red));
-          *rgb++ = static_cast<std::uint8_t>(std::lround(255 * colour.green));
-          *rgb++ = static_cast<std::uint8_t>(std::lround(255 * colour.blue));
-        }
+    for_chunks(picture.height, tile, [&](Index begin, Index end) {
+      for (Index left = 0; left < picture.width; left += tile) {
+        colour_tile({begin, end}, {left, std::min(left + tile, picture.width)}, picture);
       }
     });
     return picture;
@@ -143,15 +136,29 @@ class Renderer {
     }
   }
 
-  /// The mean of the samples of each pixel of a row. One share of the light after the other, so that few of the lights'
-  /// depth images are in use at a time and stay in the cache.
-  void add_samples(Index row, std::vector<LinearColour>& sums) const {
-    std::fill(sums.begin(), sums.end(), LinearColour{0, 0, 0});
-    for (int share = 0; share < per_side_ * per_side_; ++share) {
-      for (std::size_t column = 0; column < sums.size(); ++column) {
-        const LinearColour colour = sample(static_cast<Index>(column) * per_side_ + share % per_side_,
-                                           row * per_side_ + share / per_side_, share);
-        for (std::size_t k = 0; k < 3; ++k) sums[column][k] += colour[k] / (per_side_ * per_side_);
+  /// Averages the samples of each pixel. One share of the light after the other over a small tile, so that the parts of
+  /// the lights' depth images in use stay in the cache.
+  void colour_tile(const Range& rows, const Range& columns, Picture& picture) const {
+    const int shares = per_side_ * per_side_;
+    std::array<LinearColour, tile * tile> sums{};
+    for (int share = 0; share < shares; ++share) {
+      LinearColour* sum = sums.data();
+      for (Index row = rows.begin; row < rows.end; ++row) {
+        for (Index column = columns.begin; column < columns.end; ++column, ++sum) {
+          const LinearColour colour =
+              sample(column * per_side_ + share % per_side_, row * per_side_ + share / per_side_, share);
+          for (std::size_t k = 0; k < 3; ++k) (*sum)[k] += colour[k] / shares;
+        }
+      }
+    }
+    const LinearColour* sum = sums.data();
+    for (Index row = rows.begin; row < rows.end; ++row) {
+      std::uint8_t* rgb = picture.rgb.data() + 3 * (std::ptrdiff_t{row} * picture.width + columns.begin);
+      for (Index column = columns.begin; column < columns.end; ++column) {
+        const Colour colour = from_linear(*sum++);
+        *rgb++ = static_cast<std::uint8_t>(std::lround(255 * colour.red));
+        *rgb++ = static_cast<std::uint8_t>(std::lround(255 * colour.green));
+        *rgb++ = static_cast<std::uint8_t>(std::lround(255 * colour.blue));
       }
     }
   }

@@ -21,7 +21,7 @@ Colour from_linear(const LinearColour& linear);
 /// print keeps their order.
 enum class ColourMap {
   lagoon,  ///< indigo, blue, teal, green, yellow
-  ember,   ///< near black, violet, red, orange, cream
+  ember,   ///< slate violet, purple, red, orange, cream
 };
 
 /// Values outside [0, 1] take the end colours; NaN takes a grey no map contains.
