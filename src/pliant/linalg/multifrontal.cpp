@@ -119,9 +119,11 @@ decltype(auto) with_block_size(int block_size, Body&& body) {
 }
 
 /// Adds the part of the child's update that belongs in the given node rows and columns of the parent's front. `to` are
-/// the child's rows as rows of the parent's front.
+/// the child's rows as rows of the parent's front; they come in runs of consecutive ones, mostly long, since they are
+/// pieces of few separators.
 template <int b>
-void extend_add(std::span<const Index> to, Range rows, Range columns, const double* child, const Front& parent) {
+void extend_add(std::span<const Index> to, std::span<const Index> runs, Range rows, Range columns,
+                const double* __restrict child, const Front& parent) {
   const auto place = [&](Index row) {
     return static_cast<Index>(std::lower_bound(to.begin(), to.end(), row) - to.begin());
   };
@@ -135,19 +137,24 @@ void extend_add(std::span<const Index> to, Range rows, Range columns, const doub
     const std::int64_t row_shift = to_panel ? 0 : parent.pivots;
     double* const target =
         to_panel ? parent.panel + target_column * stride : parent.update + (target_column - parent.pivots) * stride;
-    const double* const source = child + b * j * child_stride;
-    // Runs of consecutive rows: mostly long, since the rows come from few separators.
-    for (Index i = std::max(j, row_begin); i < row_end;) {
-      Index length = 1;
-      while (i + length < row_end && to[at(i + length)] == to[at(i)] + length) ++length;
-      const std::int64_t row = std::int64_t(b) * to[at(i)] - row_shift;
-      for (int c = 0; c < b; ++c) {
-        double* t = target + c * stride + row;
-        const double* s = source + c * child_stride + b * i;
-        for (Index r = 0; r < b * length; ++r) t[r] += s[r];
+    for (int c = 0; c < b; ++c) {
+      double* __restrict t = target + c * stride;
+      const double* s = child + (b * j + c) * child_stride;
+      for (Index i = std::max(j, row_begin), length; i < row_end; i += length) {
+        length = std::min(runs[at(i)], row_end - i);
+        const std::int64_t from = b * i, shift = std::int64_t(b) * to[at(i)] - row_shift - from;
+        for (std::int64_t r = from; r < from + b * length; ++r) t[r + shift] += s[r];
       }
-      i += length;
     }
+  }
+}
+
+/// Zeroes node columns of the panel, from their diagonal blocks down.
+template <int b>
+void clear_panel(const Front& front, Range columns) {
+  for (Index j = b * columns.begin; j < b * columns.end; ++j) {
+    const Index top = j / b * b;
+    std::fill_n(front.panel + top + j * front.stride, front.pivots + front.rows - top, 0.0);
   }
 }
 
@@ -212,14 +219,14 @@ struct MultifrontalCholesky::Implementation {
     const Supernode& node = plan->supernodes[at(s)];
     const Front front = front_of(s, update);
     const Range all{0, node.pivots + node.rows};
-    std::fill_n(front.panel, front.pivots * front.stride, 0.0);
+    clear_panel<b>(front, {0, node.pivots});
     for (Index j = 0; j < front.rows; ++j) std::fill_n(update + j + std::int64_t(j) * front.rows, front.rows - j, 0.0);
     add_entries<b>(plan->entries_of(node), A, front);
     for (Index c : plan->children_of(node)) {
       const Supernode& child = plan->supernodes[at(c)];
       factor_subtree<b>(A, c, stack, stack + update_size(child));
       if (stopped.load(std::memory_order_relaxed)) return;
-      extend_add<b>(plan->parent_rows_of(child), all, all, stack, front);
+      extend_add<b>(plan->parent_rows_of(child), plan->runs_of(child), all, all, stack, front);
     }
     if (!eliminate(front)) return stopped.store(true, std::memory_order_relaxed);
     subtract_from_update(front, [](Range, Range) {});
@@ -233,11 +240,12 @@ struct MultifrontalCholesky::Implementation {
     const Front front = front_of(s, updates[at(s)].data());
     const auto add_children = [&](Range rows, Range columns) {
       for (Index c : plan->children_of(node)) {
-        extend_add<b>(plan->parent_rows_of(plan->supernodes[at(c)]), rows, columns, updates[at(c)].data(), front);
+        const Supernode& child = plan->supernodes[at(c)];
+        extend_add<b>(plan->parent_rows_of(child), plan->runs_of(child), rows, columns, updates[at(c)].data(), front);
       }
     };
     for_tiles(front.parallel, node.pivots, tile / b, [&](Index begin, Index end) {
-      std::fill_n(front.panel + b * begin * front.stride, b * (end - begin) * front.stride, 0.0);
+      clear_panel<b>(front, {begin, end});
       add_children({begin, node.pivots + node.rows}, {begin, end});
     });
     add_entries<b>(plan->entries_of(node), A, front);

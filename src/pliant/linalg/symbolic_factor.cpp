@@ -257,6 +257,7 @@ void fill_rows(const NodeGraph& graph, SymbolicFactor& plan) {
   for (auto& s : plan.supernodes) s.row_start = std::exchange(total, total + s.rows);
   plan.rows.resize(at(total));
   plan.parent_rows.resize(at(total));
+  plan.runs.assign(at(total), 0);
   std::vector<Index> seen_by(at(plan.nodes), -1), front_row(at(plan.nodes));
   std::vector<Index> found;
   for (std::size_t k = 0; k < plan.supernodes.size(); ++k) {
@@ -283,6 +284,11 @@ void fill_rows(const NodeGraph& graph, SymbolicFactor& plan) {
       const auto& child = plan.supernodes[at(c)];
       for (Index j = 0; j < child.rows; ++j) {
         plan.parent_rows[at(child.row_start + j)] = front_row[at(plan.rows[at(child.row_start + j)])];
+      }
+      const auto to = plan.parent_rows_of(child);
+      for (Index j = child.rows - 1, run = 0; j >= 0; --j) {
+        run = j + 1 < child.rows && to[at(j + 1)] == to[at(j)] + 1 ? run + 1 : 1;
+        plan.runs[at(child.row_start + j)] = run;
       }
     }
   }

@@ -39,6 +39,7 @@ struct SymbolicFactor {
   std::vector<Supernode> supernodes;
   std::vector<Index> rows;         ///< positions, ascending per supernode
   std::vector<Index> parent_rows;  ///< the same as rows of the parent's front
+  std::vector<Index> runs;         ///< how many rows from here on are consecutive in the parent's front too
   std::vector<Index> children;     ///< ascending per supernode
 
   /// A block of the matrix goes to (row, column) of the panel of the supernode that lists it, in nodes.
@@ -59,6 +60,9 @@ struct SymbolicFactor {
   }
   std::span<const Index> parent_rows_of(const Supernode& s) const {
     return {parent_rows.data() + s.row_start, static_cast<std::size_t>(s.rows)};
+  }
+  std::span<const Index> runs_of(const Supernode& s) const {
+    return {runs.data() + s.row_start, static_cast<std::size_t>(s.rows)};
   }
   std::span<const Index> children_of(const Supernode& s) const {
     return {children.data() + s.child_start, static_cast<std::size_t>(s.child_end - s.child_start)};
