@@ -60,7 +60,7 @@ std::vector<Value> array(const std::string& file, const std::string& name) {
     block += number(3 + b);
   }
   std::vector<Value> values(bytes.size() / sizeof(Value));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 
