@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "pliant/math/error.hpp"
 #include "pliant/mesh/tet_geometry.hpp"
