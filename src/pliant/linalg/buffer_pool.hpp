@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "pliant/linalg/large_array.hpp"
+#include "pliant/linalg/aligned_array.hpp"
 
 namespace pliant {
 
@@ -20,7 +20,7 @@ class BufferPool {
 
    private:
     friend class BufferPool;
-    LargeArray data_;
+    AlignedArray data_;
     std::size_t capacity_ = 0;
   };
 
@@ -38,7 +38,7 @@ class BufferPool {
         return buffer;
       }
     }
-    buffer.data_ = make_large_array(size);
+    buffer.data_ = make_aligned_array(size);
     buffer.capacity_ = size;
     return buffer;
   }

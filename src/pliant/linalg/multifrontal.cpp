@@ -24,9 +24,9 @@
 
 #include <atomic>
 
+#include "pliant/linalg/aligned_array.hpp"
 #include "pliant/linalg/buffer_pool.hpp"
 #include "pliant/linalg/dense_kernels.hpp"
-#include "pliant/linalg/large_array.hpp"
 #include "pliant/linalg/tree_tasks.hpp"
 #include "pliant/math/parallel.hpp"
 
@@ -175,14 +175,14 @@ struct MultifrontalCholesky::Implementation {
   std::shared_ptr<const SymbolicFactor> plan;
   TreeTasks tasks;
   std::vector<std::size_t> stack_size;  ///< of each supernode's subtree without its own update, numbers
-  LargeArray panels;
+  AlignedArray panels;
   BufferPool pool;
   std::vector<BufferPool::Buffer> updates;  ///< of the tasks' last supernodes
   std::atomic<bool> stopped = false;
 
   std::vector<std::int64_t> work_start;  ///< of each supernode's front rows in `work`, for one right-hand side
   std::int64_t work_rows = 0;
-  LargeArray work;
+  AlignedArray work;
   std::int64_t work_size = 0;
 
   explicit Implementation(std::shared_ptr<const SymbolicFactor> symbolic) : plan(std::move(symbolic)), tasks(*plan) {
@@ -283,7 +283,7 @@ struct MultifrontalCholesky::Implementation {
   }
 
   FactorStatus factor(const BlockMatrix& A) {
-    if (!panels) panels = make_large_array(at(plan->panel_numbers));
+    if (!panels) panels = make_aligned_array(at(plan->panel_numbers));
     stopped = false;
     with_block_size(plan->block_size, [&](auto b) {
       tasks.leaves_to_roots([&](const TreeTasks::Task& task) { factor_task<b>(A, task); });
@@ -381,7 +381,7 @@ struct MultifrontalCholesky::Implementation {
     const std::int64_t unknowns = std::int64_t(plan->block_size) * plan->nodes;
     const auto most = std::min<Eigen::Index>(rhs.cols(), solve_block);
     if (const std::int64_t needed = most * (work_rows + unknowns); needed > work_size) {
-      work = make_large_array(at(needed));
+      work = make_aligned_array(at(needed));
       work_size = needed;
     }
     double* x = work.get() + most * work_rows;

@@ -5,8 +5,9 @@
 
 #include <dmumps_c.h>
 
-#include <cassert>
+#include <limits>
 #include <mutex>
+#include <new>
 
 #include "pliant/linalg/dense_kernels.hpp"
 
