@@ -22,7 +22,7 @@ RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& 
   const auto begin = std::chrono::steady_clock::now();
   const std::shared_ptr<const Model> model = build_model(scene);
   State state = model->rest_state();
-  const std::unique_ptr<Stepper> stepper = make_stepper(model, scene.solver.name, scene.solver.parameters);
+  const std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
 
   RunResult result;
   result.steps = options.frames ? *options.frames * scene.output.every : scene.steps;

@@ -114,4 +114,9 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   return builder.build();
 }
 
+std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model) {
+  return at_origin(scene.solver.origin,
+                   [&] { return make_stepper(std::move(model), scene.solver.name, scene.solver.parameters); });
+}
+
 }  // namespace pliant

@@ -74,13 +74,20 @@ std::string describe(const Scene& scene, const Model& model) {
   }
   for (const SceneLoad& load : scene.loads)
     text += fmt::format("  load    {}: {} N on {}\n", load.name, format(load.force), scene.bodies[load.body].name);
-  text += fmt::format("  time    {} steps of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
-                      scene.steps, scene.dt, static_cast<double>(scene.steps) * scene.dt, scene.output.every,
-                      scene.output.every == 1 ? "" : "s", format(scene.gravity),
-                      scene.mass == MassKind::lumped ? "lumped" : "consistent");
-  text += fmt::format("  solver  {}:", scene.solver.name);
-  for (const auto& [key, value] : scene.solver.parameters) text += fmt::format(" {} = {},", key, format(value));
-  text += fmt::format(" on failure {}\n", scene.solver.on_failure == OnFailure::stop ? "stop" : "continue");
+  text +=
+      fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
+                  scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,
+                  scene.output.every, scene.output.every == 1 ? "" : "s", format(scene.gravity),
+                  scene.mass == MassKind::lumped ? "lumped" : "consistent");
+  text += fmt::format("  solver  {}", scene.solver.name);
+  // Only what differs from the solver's own defaults: the rest is in the list of solvers.
+  std::string changed;
+  for (const Parameter& parameter : find_solver(scene.solver.name).parameters) {
+    const ParameterValue& value = scene.solver.parameters.at(parameter.key);
+    if (value != parameter.fallback) changed += fmt::format(", {} = {}", parameter.key, format(value));
+  }
+  text += fmt::format("{}; {} when a step fails\n", changed.empty() ? " with its defaults" : changed,
+                      scene.solver.on_failure == OnFailure::stop ? "stops" : "goes on");
   return text;
 }
 

@@ -47,9 +47,9 @@ void write_section(const Section& section, const std::string& heading, std::stri
 constexpr const char* kIntroduction = R"(# The scene file
 
 A scene is a TOML file: what bodies there are, what holds and moves them, how time runs, and what to write. Units are SI
-(metres, kilograms, seconds, newtons, pascals); angles are in degrees. A key that is not listed here is an error, and the
-message names the nearest one. `pliant check SCENE` says what would run. This page is generated from the table that checks
-the files (`pliant docs scene`); do not edit it.
+(metres, kilograms, seconds, newtons, pascals); angles are in degrees, angular velocities in rad/s. An unknown key is an
+error, and the message names the nearest one. `pliant check SCENE` says what would run. This page is generated from the
+table that checks the files (`pliant docs scene`); do not edit it.
 
 ```toml
 version = 1

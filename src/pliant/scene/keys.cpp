@@ -87,7 +87,7 @@ const Section& body_rotate_section() {
   static const Section section{
       "body.rotate",
       "in 'rotate' of [[body]]",
-      "Turns the mesh before anything else is done with it.",
+      "Turns the mesh, after it was scaled.",
       {{.name = "axis",
         .kind = Kind::vector,
         .summary = "Direction of the axis.",

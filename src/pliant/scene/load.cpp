@@ -307,6 +307,7 @@ void route(const Value& value, const std::string& key, const std::string& sectio
 void read_solver(const Value& table, const Value& root, const std::string& other_solver, Scene& scene) {
   const std::string& written = table.at("name").text();
   scene.solver.name = other_solver.empty() ? written : other_solver;
+  scene.solver.origin = table.at("name").origin;
   scene.solver.on_failure = table.at("on_failure").text() == "stop" ? OnFailure::stop : OnFailure::proceed;
   const SolverEntry& solver = at_origin(other_solver.empty() ? table.at("name").origin : "--solver",
                                         [&]() -> const SolverEntry& { return find_solver(scene.solver.name); });

@@ -80,6 +80,7 @@ struct SceneSolver {
   std::string name = "pod-newton";
   ParameterMap parameters;  ///< complete: every parameter of the solver
   OnFailure on_failure = OnFailure::stop;
+  std::string origin;
 };
 
 enum class FrameField { displacement, velocity, von_mises, stretch, body };
@@ -123,7 +124,10 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::fil
 /// Reads or generates the meshes and builds the model. Throws InputError with the origin of the part at fault.
 std::shared_ptr<const Model> build_model(const Scene& scene);
 
-/// What would run, for people: bodies, sizes, boundaries, time, solver. Builds nothing.
+/// The scene's solver for its model. Throws InputError when settings clash that are fine one by one.
+std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model);
+
+/// What would run, for people: bodies, sizes, boundaries, time, solver.
 std::string describe(const Scene& scene, const Model& model);
 
 /// docs/scene.md, from the table of keys.

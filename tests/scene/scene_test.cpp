@@ -1,0 +1,166 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <sstream>
+
+#include "scene/scene_test_support.hpp"
+
+namespace pliant::test {
+namespace {
+
+Scene parse(const std::string& text, const SceneChanges& changes = {}) {
+  return parse_scene(text, "scene.toml", ".", changes);
+}
+
+TEST(Scene, FillsInDefaultsFromTheTable) {
+  const Scene scene = parse(scene_with(11, ""));
+  EXPECT_EQ(scene.bodies[0].density, 1000);
+  EXPECT_EQ(scene.bodies[0].material, "neo-hookean");
+  EXPECT_EQ(scene.gravity, Vec3(0, -9.81, 0));
+  EXPECT_EQ(scene.mass, MassKind::lumped);
+  EXPECT_EQ(scene.steps, 10);
+  EXPECT_EQ(scene.output.every, 1);
+  EXPECT_EQ(scene.solver.on_failure, OnFailure::stop);
+  EXPECT_EQ(scene.scripts[0].imposition, Imposition::penalty);
+  EXPECT_EQ(scene.scripts[0].sigma, 1e8);
+}
+
+TEST(Scene, TakesAliasesForTheCommonNames) {
+  const Scene scene = parse(
+      "simulation = {dt = 1, frames = 1}\n[[body]]\nbox = {size = [1, 1, 1], cells = [1, 1, 1]}\nE = 1e6\nnu = "
+      "0.25\nrho = 500\n");
+  EXPECT_NEAR(scene.bodies[0].lame.mu, 4e5, 1e-9);
+  EXPECT_EQ(scene.bodies[0].density, 500);
+}
+
+TEST(Scene, ADurationIsAWholeNumberOfStepsWhateverTheRounding) {
+  EXPECT_EQ(parse(scene_with(4, "fps = 60"), {{"simulation.duration=3"}, ""}).steps, 180);
+  EXPECT_EQ(parse(scene_with(4, "fps = 30"), {{"simulation.duration=3.01"}, ""}).steps, 91);
+  EXPECT_EQ(parse(scene_with(5, "frames = 7\n"), {{"output.every=3"}, ""}).steps, 21);
+}
+
+TEST(Scene, BodiesPinsAndScriptsReachTheModel) {
+  const std::string text = scene_with(8,
+                                      "box = {size = [2, 1, 1], cells = [4, 2, 2]}\nscale = 2\nrotate = {axis = [0, 0, "
+                                      "1], angle = 90}\ntranslate = [0, 0, 5]\norder = 2");
+  const auto model = build_model(parse(text));
+  const Body& body = model->bodies()[0];
+  const InBox box = bounding_box(*body.mesh);
+  EXPECT_NEAR((box.min - Vec3(-2, 0, 5)).norm(), 0, 1e-12);  // 4 x 2 x 2 m, turned to y, moved up
+  EXPECT_NEAR((box.max - Vec3(0, 4, 7)).norm(), 0, 1e-12);
+  EXPECT_NEAR(model->mass().lumped().sum(), 16000, 1e-8);
+  // The set x-min is the box's own side, which the rotation has put at y = 0: 3 x 3 vertices and 16 edge nodes between.
+  EXPECT_EQ(model->pins()[0].nodes.size(), 25u);
+  for (Index i : model->pins()[0].nodes) EXPECT_NEAR(node(model->rest(), i).y(), 0, 1e-12);
+  EXPECT_EQ(model->scripts()[0].nodes.size(), 25u);
+}
+
+TEST(Scene, ScriptsMoveAsTheFileSays) {
+  const double h = 1e-12;
+  const auto motion_of = [](const std::string& lines) { return parse(scene_with(18, lines)).scripts[0].motion; };
+  const Vec3 p(2, 1, 0);
+  EXPECT_NEAR((motion_of("translate = [1, 0, 0]\ntimes = [1, 3]").position(0, p, 2) - Vec3(2.5, 1, 0)).norm(), 0, h);
+  EXPECT_NEAR((motion_of("velocity = [1, 0, 0]\ntimes = [1, 3]").position(0, p, 2.5) - Vec3(3.5, 1, 0)).norm(), 0, h);
+  EXPECT_NEAR(
+      (motion_of("rotate = {axis = [2, 0, 0], angle = 180}\ntimes = [0, 2]").position(0, p, 1) - Vec3(2, 0, 1)).norm(),
+      0, h);
+  EXPECT_NEAR(
+      (motion_of("rotate = {axis = [1, 0, 0], revolutions = 0.5}\ntimes = [0, 2]").position(0, p, 1) - Vec3(2, 0, 1))
+          .norm(),
+      0, h);
+  const std::string spin =
+      "rotate = {axis = [1, 0, 0], angular_velocity = " + std::to_string(std::numbers::pi) + "}\ntimes = [0, 2]";
+  EXPECT_NEAR((motion_of(spin).position(0, p, 0.5) - Vec3(2, 0, 1)).norm(), 0, 1e-5);
+  const Motion keyed = motion_of(
+      "rotate = {axis = [1, 0, 0]}\nkeyframes = [{time = 0, translate = [0, 0, 0], angle = 0}, {time = 2, translate = "
+      "[0, 0, 4], angle = 180}]");
+  EXPECT_NEAR((keyed.position(0, p, 1) - Vec3(2, 0, 3)).norm(), 0, h);
+}
+
+TEST(Scene, RegionsChangeTheStiffnessOfTheirElements) {
+  const auto model = build_model(parse(scene_with(11, "[body.regions.tip]\nwhere = \"x >= 1\"\nmu = 7\nlambda = 5")));
+  const Body& body = model->bodies()[0];
+  ASSERT_EQ(body.lame.size(), body.mesh->tets().size());
+  for (std::size_t e = 0; e < body.lame.size(); ++e) {
+    double lowest = 2;
+    for (Index v : body.mesh->tets()[e])
+      lowest = std::min(lowest, body.mesh->vertices()[static_cast<std::size_t>(v)].x());
+    EXPECT_EQ(body.lame[e].mu == 7, lowest >= 1);
+  }
+}
+
+TEST(Scene, SelectionsPickByPlaceNameAndNumber) {
+  const TetMesh mesh(box({.size = Vec3(2, 1, 1), .cells = {4, 2, 2}}));
+  const auto count = [&](const std::string& where) {
+    const Scene scene = parse(scene_with(14, "where = " + where));
+    return select(scene.pins[0].where, mesh).size();
+  };
+  EXPECT_EQ(count("\"all\""), 45u);
+  EXPECT_EQ(count("\"boundary\""), 42u);
+  EXPECT_EQ(count("\"z-max\""), 15u);
+  EXPECT_EQ(count("\"x < 0.6\""), 18u);
+  EXPECT_EQ(count("\"x < 0.5\""), 9u);
+  EXPECT_EQ(count("\"x <= 0.5 and y >= 1\""), 6u);
+  EXPECT_EQ(count("[\"x-min\", \"x-max\"]"), 18u);
+  EXPECT_EQ(count("{box = {min = [0, 0, 0], max = [0.5, 0.5, 0.5]}}"), 8u);
+  EXPECT_EQ(count("{sphere = {centre = [0, 0, 0], radius = 0.5}}"), 4u);
+  EXPECT_EQ(count("{plane = {point = [1, 0, 0], normal = [-1, 0, 0]}}"), 27u);
+  EXPECT_EQ(count("{vertices = [0, 3, 3]}"), 2u);
+}
+
+TEST(Scene, ChangesFromTheCommandLineReplaceValuesAndTheirRivals) {
+  const Scene scene =
+      parse(scene_with(0, ""),
+            {{"body.bar.young=1e6", "body.density=2000", "simulation.fps=50", "simulation.frames=4",
+              "solver.name=newton", "pin.0.where=y-min and x < 1", "body.0.box.cells=[2, 1, 1]", "output.every=2"},
+             ""});
+  EXPECT_NEAR(scene.bodies[0].lame.mu, 1e6 / 2.8, 1e-6);
+  EXPECT_EQ(scene.bodies[0].density, 2000);
+  EXPECT_EQ(scene.dt, 0.02);
+  EXPECT_EQ(scene.steps, 8);
+  EXPECT_EQ(scene.solver.name, "newton");
+  EXPECT_EQ(scene.bodies[0].mesh.box->cells[0], 2);
+  const Scene lame = parse(scene_with(0, ""), {{"body.0.mu=3", "body.0.lambda=4"}, ""});
+  EXPECT_EQ(lame.bodies[0].lame.lambda, 4);
+}
+
+TEST(Scene, AnotherSolverKeepsTheParametersItHas) {
+  const Scene scene = parse(scene_with(0, "", "projection = \"numerical\"\ntolerance = 0.5\n"), {{}, "kinetic-newton"});
+  EXPECT_EQ(scene.solver.name, "kinetic-newton");
+  EXPECT_EQ(std::get<double>(scene.solver.parameters.at("tolerance")), 0.5);
+  EXPECT_EQ(scene.solver.parameters.count("projection"), 0u);
+  ASSERT_EQ(scene.notices.size(), 1u);
+  EXPECT_NE(scene.notices[0].find("scene.toml:21: 'projection'"), std::string::npos) << scene.notices[0];
+}
+
+TEST(Scene, TheIntegratorReachesTheSolver) {
+  const Scene scene = parse(scene_with(5, "duration = 1\nintegrator = \"quasistatic\""));
+  EXPECT_EQ(std::get<std::string>(scene.solver.parameters.at("integrator")), "quasistatic");
+}
+
+TEST(Scene, TheDocumentationInTheTreeIsTheTable) {
+  std::ifstream file(std::filesystem::path(PLIANT_SOURCE_DIR) / "docs/scene.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), scene_documentation()) << "run: build/pliant docs scene > docs/scene.md";
+}
+
+TEST(Scene, EveryExampleIsGood) {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(PLIANT_SOURCE_DIR) / "scenes")) {
+    if (entry.path().extension() != ".toml") continue;
+    ++count;
+    EXPECT_NO_THROW({
+      const Scene scene = load_scene(entry.path());
+      const auto model = build_model(scene);
+      EXPECT_FALSE(scene.title.empty()) << entry.path();
+      EXPECT_EQ(scene.name, entry.path().stem().string());
+      EXPECT_NE(describe(scene, *model).find(scene.bodies[0].name), std::string::npos);
+    }) << entry.path();
+  }
+  EXPECT_GE(count, 5u);
+}
+
+}  // namespace
+}  // namespace pliant::test
