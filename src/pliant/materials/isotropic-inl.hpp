@@ -136,13 +136,17 @@ HWY_INLINE void rotate_blocks(const Blocks& blocks, const Svd& svd, Batch45& H, 
     W[1][c] = mul_add(p[0], vv[0][c], p[2] * vv[2][c]);
     W[2][c] = mul_add(p[1], vv[0][c], p[2] * vv[1][c]);
   }
+#pragma GCC unroll 3
   for (int l = 0; l < 3; ++l) {
+#pragma GCC unroll 3
     for (int k = 0; k < 3; ++k) {
+#pragma GCC unroll 3
       for (int j = 0; j <= l; ++j) {
+#pragma GCC unroll 3
         for (int i = 0; i < 3; ++i) {
           const int r = 3 * j + i, c = 3 * l + k;
           if (r > c) continue;
-          const int ik = i <= k ? packed(i, k) : packed(k, i), jl = packed(j, l);
+          const int ik = packed_any(i, k), jl = packed(j, l);
           Real h = 0.0;
           for (int a = 0; a < 3; ++a) {
             h = mul_add(M[a][r], N[a][c], h);
@@ -173,7 +177,6 @@ HWY_INLINE Symmetric3 gram_rows(const Matrix3& F) {
   }
   return B;
 }
-HWY_INLINE int packed_any(int i, int j) { return i <= j ? packed(i, j) : packed(j, i); }
 
 /// tr C^2
 HWY_INLINE Real second_invariant(const Symmetric3& C) {
@@ -226,11 +229,15 @@ HWY_INLINE void invariant_hessian(const Matrix3& F, Real mu, Real lambda, Batch4
   }
   const InInvariants f = Law::evaluate(inner(F, F), II, determinant(F, G), mu, lambda);
   const Real d_I = f.d_I + f.d_I, d_I_I = Real(4.0) * f.d_I_I, d_II = Real(4.0) * f.d_II;
+#pragma GCC unroll 3
   for (int l = 0; l < 3; ++l) {
+#pragma GCC unroll 3
     for (int k = 0; k < 3; ++k) {
       const int c = 3 * l + k;
       const Real column_F = d_I_I * F.m[c], column_G = f.d_J_J * G.m[c];
+#pragma GCC unroll 3
       for (int j = 0; j <= l; ++j) {
+#pragma GCC unroll 3
         for (int i = 0; i < 3; ++i) {
           const int r = 3 * j + i;
           if (r > c) continue;
@@ -252,19 +259,16 @@ HWY_INLINE void invariant_hessian(const Matrix3& F, Real mu, Real lambda, Batch4
 }
 
 template <class Law>
-HWY_INLINE void stretch_stress(const Matrix3& F, Real mu, Real lambda, Real& psi, Matrix3& P) {
-  Svd svd;
-  rotation_svd(F, svd);
+HWY_INLINE void stretch_stress(const Svd& svd, Real mu, Real lambda, Real& psi, Matrix3& P) {
   const InStretches f = Law::evaluate(svd.s, mu, lambda);
   psi = f.psi;
-  for (int c = 0; c < 9; ++c) svd.U.m[c] = svd.U.m[c] * f.d[c / 3];
-  P = times_transpose(svd.U, svd.V);
+  Matrix3 scaled;
+  for (int c = 0; c < 9; ++c) scaled.m[c] = svd.U.m[c] * f.d[c / 3];
+  P = times_transpose(scaled, svd.V);
 }
 
 template <class Law>
-HWY_INLINE void stretch_hessian(const Matrix3& F, Real mu, Real lambda, Projection projection, Batch45& H, int lane) {
-  Svd svd;
-  rotation_svd(F, svd);
+HWY_INLINE void stretch_hessian(const Svd& svd, Real mu, Real lambda, Projection projection, Batch45& H, int lane) {
   Blocks blocks = hessian_blocks<Law>(Law::evaluate(svd.s, mu, lambda), svd.s);
   if (projection == Projection::analytic) project_blocks(blocks);
   rotate_blocks(blocks, svd, H, lane);

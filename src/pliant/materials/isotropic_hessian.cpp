@@ -14,10 +14,9 @@ namespace HWY_NAMESPACE {
 
 template <class Law>
 void by_stretches(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
-  for (int lane = 0; lane < kBatch; lane += lanes()) {
-    stretch_hessian<Law>(load_matrix(F, lane), Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane),
-                         projection, H, lane);
-  }
+  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
+    stretch_hessian<Law>(svd, Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), projection, H, lane);
+  });
 }
 
 template <class Law>

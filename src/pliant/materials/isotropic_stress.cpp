@@ -26,14 +26,14 @@ void by_invariants(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9&
 
 template <class Law>
 void by_stretches(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
-  for (int lane = 0; lane < kBatch; lane += lanes()) {
+  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
     Real energy;
     Matrix3 stress;
-    stretch_stress<OfRotation<Law>>(load_matrix(F, lane), Real::load(lame.row[0] + lane),
-                                    Real::load(lame.row[1] + lane), energy, stress);
+    stretch_stress<OfRotation<Law>>(svd, Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), energy,
+                                    stress);
     energy.store(psi.row[0] + lane);
     store_matrix(stress, P, lane);
-  }
+  });
 }
 
 void isotropic_stress_batch(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {

@@ -21,5 +21,7 @@ using Batch45 = Batch<45>;
 
 /// Row of entry (r, c), r <= c, in the packed upper triangle of a symmetric matrix.
 constexpr int packed(int r, int c) { return c * (c + 1) / 2 + r; }
+/// The same for either triangle.
+constexpr int packed_any(int r, int c) { return r <= c ? packed(r, c) : packed(c, r); }
 
 }  // namespace pliant

@@ -14,19 +14,15 @@ namespace pliant {
 namespace HWY_NAMESPACE {
 
 void rotation_svd_batch(const Batch9& F, Batch9& U, Batch3& s, Batch9& V) {
-  for (int lane = 0; lane < kBatch; lane += lanes()) {
-    Svd svd;
-    rotation_svd(load_matrix(F, lane), svd);
+  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
     store_matrix(svd.U, U, lane);
     store_matrix(svd.V, V, lane);
     for (int i = 0; i < 3; ++i) svd.s[i].store(s.row[i] + lane);
-  }
+  });
 }
 
 void polar_batch(const Batch9& F, Batch9& R, Batch6& S) {
-  for (int lane = 0; lane < kBatch; lane += lanes()) {
-    Svd svd;
-    rotation_svd(load_matrix(F, lane), svd);
+  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
     store_matrix(times_transpose(svd.U, svd.V), R, lane);
     Matrix3 scaled = svd.V;
     for (int c = 0; c < 9; ++c) scaled.m[c] = scaled.m[c] * svd.s[c / 3];
@@ -37,7 +33,7 @@ void polar_batch(const Batch9& F, Batch9& R, Batch6& S) {
         entry.store(S.row[packed(r, c)] + lane);
       }
     }
-  }
+  });
 }
 
 }  // namespace HWY_NAMESPACE
