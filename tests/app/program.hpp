@@ -1,0 +1,93 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace pliant::test {
+
+inline std::string content(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A new folder for one test, removed before and left for inspection after.
+inline std::filesystem::path fresh_folder(const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("pliant_app_" + name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+struct Ended {
+  int code = -1;  ///< exit code, or -1 when a signal ended it
+  int signal = 0;
+  std::string out;
+  std::string err;
+};
+
+/// The program as a person runs it, its streams in files of `folder`.
+class Program {
+ public:
+  Program(const std::filesystem::path& folder, std::vector<std::string> arguments) : folder_(folder) {
+    arguments.insert(arguments.begin(), PLIANT_PROGRAM);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    const std::string out = (folder / "stdout.txt").string(), err = (folder / "stderr.txt").string();
+    pid_ = fork();
+    if (pid_ == 0) {
+      if (!std::freopen(out.c_str(), "wb", stdout) || !std::freopen(err.c_str(), "wb", stderr)) _exit(126);
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+  }
+
+  /// Waits until the condition holds, at most a minute; false when the program ended before.
+  bool wait_until(const std::function<bool()>& condition) {
+    for (int i = 0; i < 60000; ++i) {
+      if (condition()) return true;
+      if (waitpid(pid_, &status_, WNOHANG) == pid_) {
+        ended_ = true;
+        return condition();
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+  void send(int signal) const { kill(pid_, signal); }
+  Ended wait() {
+    if (!ended_) waitpid(pid_, &status_, 0);
+    Ended result;
+    if (WIFEXITED(status_)) result.code = WEXITSTATUS(status_);
+    if (WIFSIGNALED(status_)) result.signal = WTERMSIG(status_);
+    result.out = content(folder_ / "stdout.txt");
+    result.err = content(folder_ / "stderr.txt");
+    return result;
+  }
+
+ private:
+  std::filesystem::path folder_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+inline Ended run(const std::filesystem::path& folder, std::vector<std::string> arguments) {
+  return Program(folder, std::move(arguments)).wait();
+}
+
+}  // namespace pliant::test

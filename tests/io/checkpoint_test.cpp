@@ -1,0 +1,137 @@
+#include "pliant/io/checkpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "pliant/math/error.hpp"
+
+namespace pliant {
+namespace {
+
+Checkpoint sample(std::int64_t step) {
+  Checkpoint checkpoint;
+  checkpoint.fingerprint.parts = {1, 2, 3, 4, 5, 6};
+  checkpoint.state.step = step;
+  checkpoint.state.time = 0.1 * static_cast<double>(step);
+  checkpoint.state.x = VecX::LinSpaced(30, 0, 1) / 3;
+  checkpoint.state.v = VecX::LinSpaced(30, -1, 1) / 7;
+  checkpoint.film = {{0.5, {1.0f, 2.0f, 3.0f}}};
+  return checkpoint;
+}
+
+std::filesystem::path fresh_folder(const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / ("pliant_checkpoint_" + name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+std::string content(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void overwrite(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+TEST(Checkpoint, ReadsBackTheSameBits) {
+  const auto file = fresh_folder("bits") / "a.pliant";
+  const Checkpoint written = sample(42);
+  write_checkpoint(file, written);
+  const Checkpoint read = read_checkpoint(file);
+  EXPECT_EQ(read.fingerprint, written.fingerprint);
+  EXPECT_EQ(read.state.step, 42);
+  EXPECT_EQ(read.state.time, written.state.time);
+  EXPECT_EQ(read.state.x, written.state.x);
+  EXPECT_EQ(read.state.v, written.state.v);
+  ASSERT_EQ(read.film.size(), 1u);
+  EXPECT_EQ(read.film[0].positions, written.film[0].positions);
+}
+
+TEST(Checkpoint, EveryTruncationIsDetected) {
+  const auto file = fresh_folder("truncated") / "a.pliant";
+  write_checkpoint(file, sample(1));
+  const std::string whole = content(file);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    overwrite(file, whole.substr(0, size));
+    EXPECT_THROW(read_checkpoint(file), InputError) << size;
+  }
+}
+
+TEST(Checkpoint, EveryDamagedByteIsDetected) {
+  const auto file = fresh_folder("damaged") / "a.pliant";
+  write_checkpoint(file, sample(1));
+  const std::string whole = content(file);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    overwrite(file, damaged);
+    EXPECT_THROW(read_checkpoint(file), InputError) << i;
+  }
+}
+
+TEST(Checkpoint, AnotherFileIsNamedForWhatItIsNot) {
+  const auto file = fresh_folder("other") / "a.pliant";
+  overwrite(file, "PLIANT-CHECKPOINT-9\nfrom the future");
+  try {
+    read_checkpoint(file);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("a.pliant is not a checkpoint of this version"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(CheckpointFolder, KeepsTheLastTwo) {
+  CheckpointFolder folder(fresh_folder("two"));
+  for (std::int64_t step : {10, 20, 30, 40}) folder.write(sample(step));
+  const auto files = folder.files();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(read_checkpoint(files[0]).state.step, 30);
+  EXPECT_EQ(read_checkpoint(files[1]).state.step, 40);
+}
+
+TEST(CheckpointFolder, FallsBackToTheOneBeforeWithANotice) {
+  CheckpointFolder folder(fresh_folder("fallback"));
+  folder.write(sample(10));
+  folder.write(sample(20));
+  overwrite(folder.files().back(), content(folder.files().back()).substr(0, 100));
+  std::vector<std::string> notices;
+  const auto found = folder.newest([&](const std::string& text) { notices.push_back(text); });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->state.step, 10);
+  ASSERT_EQ(notices.size(), 1u);
+  EXPECT_NE(notices[0].find("step_000000020.pliant"), std::string::npos) << notices[0];
+}
+
+TEST(CheckpointFolder, AFileUnderConstructionIsNoCheckpoint) {
+  const auto path = fresh_folder("part");
+  CheckpointFolder folder(path);
+  folder.write(sample(10));
+  overwrite(path / "step_000000020.pliant.part123", "half of it");
+  const auto found = folder.newest([](const std::string& text) { ADD_FAILURE() << text; });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->state.step, 10);
+}
+
+TEST(CheckpointFolder, AFolderThatCannotBeWrittenIsASystemError) {
+  CheckpointFolder folder("/dev/null/checkpoints");
+  EXPECT_THROW(folder.write(sample(1)), std::system_error);
+}
+
+TEST(Fingerprint, NamesThePartsThatDiffer) {
+  Fingerprint a = sample(1).fingerprint;
+  Fingerprint b = a;
+  EXPECT_EQ(a.difference(b), "");
+  b.parts[0] = 99;
+  b.parts[5] = 99;
+  EXPECT_EQ(a.difference(b), "mesh, solver");
+}
+
+}  // namespace
+}  // namespace pliant
