@@ -116,7 +116,7 @@ void ElasticEnergy::evaluate(const VecX& x, Range range, double* values, double*
     NodeBatch nodes, forces;
     self.gather(x, static_cast<Index>(batch), nodes);
     Batch<1> energy = {};
-    for (int r = 0; r < unknowns; ++r) std::fill_n(forces.row[r], kBatch, 0.0);
+    for (int r = 0; r < unknowns && self.points() > 1; ++r) std::fill_n(forces.row[r], kBatch, 0.0);
     for (int q = 0; q < self.points(); ++q) {
       Batch9 F, P;
       Batch<1> psi;
@@ -126,11 +126,7 @@ void ElasticEnergy::evaluate(const VecX& x, Range range, double* values, double*
       if (gradients) add_forces(P, self.weight(q), self.gradient(q), self.nodes(), self.geometry[batch], forces);
     }
     for (int p = first; p < last; ++p) values[done + p - first] = energy[0][p];
-    if (!gradients) return;
-    for (int p = first; p < last; ++p) {
-      double* out = gradients + (done + p - first) * unknowns;
-      for (int r = 0; r < unknowns; ++r) out[r] = forces.row[r][p];
-    }
+    if (gradients) write_forces(forces, self.nodes(), first, last, gradients + done * unknowns);
   });
 }
 

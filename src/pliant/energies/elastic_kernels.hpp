@@ -33,10 +33,13 @@ void deformation_gradient(const NodeBatch& x, const double* gradients, int nodes
                           Batch9& F);
 
 /// Adds weight * volume * psi to the values and weight * volume * (stress pulled back) to the forces, rows as in
-/// NodeBatch.
+/// NodeBatch. Linear elements have a single point: their forces are set, not added to.
 void add_energy(const Batch<1>& psi, double weight, const ElementGeometry& geometry, Batch<1>& values);
 void add_forces(const Batch9& P, double weight, const double* gradients, int nodes, const ElementGeometry& geometry,
                 NodeBatch& forces);
+
+/// Writes the forces of elements first, ..., last - 1 of a batch, 3 * nodes doubles each.
+void write_forces(const NodeBatch& forces, int nodes, int first, int last, double* out);
 
 /// H' = weight * volume * (B (x) 1) H (B (x) 1)^T, packed as H is.
 void pull_back_hessian(const Batch45& H, double weight, const ElementGeometry& geometry, Batch45& pulled);
