@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -57,26 +58,43 @@ void print_parameter(const Parameter& parameter) {
     fmt::print("  {:<18} {:<16} one of: {}\n", "", "", fmt::join(parameter.choices, ", "));
 }
 
-/// Names first; then the parameters, once for all solvers that have them alike.
+/// Parameters that the same solvers have, alike to the last word.
+struct ParameterGroup {
+  std::vector<std::string> solvers;
+  std::vector<const Parameter*> parameters;
+};
+
+std::vector<ParameterGroup> group_parameters(const std::vector<const SolverEntry*>& solvers) {
+  struct Shared {
+    std::string print;
+    const Parameter* parameter;
+    std::vector<std::string> solvers;
+  };
+  std::vector<Shared> all;
+  for (const SolverEntry* solver : solvers)
+    for (const Parameter& parameter : solver->parameters) {
+      const std::string print = to_json(parameter).dump();
+      auto found = std::find_if(all.begin(), all.end(), [&](const Shared& s) { return s.print == print; });
+      if (found == all.end()) found = all.insert(found, {print, &parameter, {}});
+      found->solvers.push_back(solver->name);
+    }
+  std::vector<ParameterGroup> groups;
+  for (const Shared& shared : all) {
+    auto found = std::find_if(groups.begin(), groups.end(),
+                              [&](const ParameterGroup& g) { return g.solvers == shared.solvers; });
+    if (found == groups.end()) found = groups.insert(found, {shared.solvers, {}});
+    found->parameters.push_back(shared.parameter);
+  }
+  return groups;
+}
+
+/// Names first; then the parameters, once for all solvers that have them.
 void print_solvers(const std::vector<const SolverEntry*>& solvers) {
   for (const SolverEntry* solver : solvers)
     fmt::print("{:<18} {} [{}]\n", solver->name, solver->summary, solver->paper);
-  std::vector<std::pair<std::string, std::vector<const SolverEntry*>>> groups;
-  for (const SolverEntry* solver : solvers) {
-    std::string print;
-    for (const Parameter& parameter : solver->parameters) print += to_json(parameter).dump();
-    const auto found =
-        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == print; });
-    if (found == groups.end())
-      groups.push_back({print, {solver}});
-    else
-      found->second.push_back(solver);
-  }
-  for (const auto& [print, members] : groups) {
-    std::vector<std::string> names;
-    for (const SolverEntry* solver : members) names.push_back(solver->name);
-    fmt::print("\nParameters of {}, with their defaults:\n", fmt::join(names, ", "));
-    for (const Parameter& parameter : members.front()->parameters) print_parameter(parameter);
+  for (const ParameterGroup& group : group_parameters(solvers)) {
+    fmt::print("\nParameters of {}, with their defaults:\n", fmt::join(group.solvers, ", "));
+    for (const Parameter* parameter : group.parameters) print_parameter(*parameter);
   }
   fmt::print(
       "\nIn a scene: [solver] name = \"{0}\", tolerance = 0.1; on the command line: --solver {0} --set "

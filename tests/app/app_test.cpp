@@ -127,8 +127,10 @@ TEST(App, ListsAreReadableByProgramsToo) {
 TEST(App, OneAndTwoThreadsGiveTheSameBits) {
   const auto folder = fresh_folder("threads");
   const auto scene = write_scene(folder);
-  ASSERT_EQ(run(folder, {"run", scene, "--out", folder / "one", "--threads", "1"}).code, 0);
-  ASSERT_EQ(run(folder, {"run", scene, "--out", folder / "two", "--threads", "2"}).code, 0);
+  // Large enough that every parallel loop has several chunks.
+  const std::string finer = "body.box.cells=[10, 5, 5]";
+  ASSERT_EQ(run(folder, {"run", scene, "--set", finer, "--out", folder / "one", "--threads", "1"}).code, 0);
+  ASSERT_EQ(run(folder, {"run", scene, "--set", finer, "--out", folder / "two", "--threads", "2"}).code, 0);
   expect_same_results(folder / "one", folder / "two");
 }
 
@@ -182,6 +184,21 @@ TEST(App, ADamagedCheckpointIsSaidAndTheOneBeforeTaken) {
   EXPECT_NE(ended.err.find("step_000000012.pliant is damaged or cut short"), std::string::npos) << ended.err;
   EXPECT_NE(ended.out.find("resumed at step 10"), std::string::npos) << ended.out;
   EXPECT_EQ(steps_without_seconds(folder / "whole"), steps_without_seconds(folder / "half"));
+}
+
+TEST(App, AFullDiskExitsWithOneAndTheRunCanGoOnLater) {
+  const auto folder = fresh_folder("full");
+  const auto scene = write_scene(folder);
+  ASSERT_EQ(run(folder, {"run", scene, "--out", folder / "whole"}).code, 0);
+  // Room for a frame and a checkpoint, but only for half of steps.jsonl.
+  const Ended ended =
+      Program(folder, {"run", scene, "--out", folder / "full"}, content(folder / "whole/steps.jsonl").size() / 2)
+          .wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("steps.jsonl: cannot be written: File too large"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("what was written before is intact"), std::string::npos) << ended.err;
+  ASSERT_EQ(run(folder, {"run", scene, "--out", folder / "full", "--resume"}).code, 0);
+  expect_same_results(folder / "whole", folder / "full");
 }
 
 TEST(App, ResumingAnotherSceneIsRefused) {
@@ -240,14 +257,14 @@ TEST(App, AFailedStepExitsWithOneAndSaysWhatToTry) {
 
 TEST(App, SummaryHoldsWhatRanAndWhatItCost) {
   const auto folder = fresh_folder("summary");
-  ASSERT_EQ(run(folder, {"run", write_scene(folder), "--out", folder / "out", "--frames", "4", "--set",
+  ASSERT_EQ(run(folder, {"run", write_scene(folder), "--out", folder / "out", "--frames", "1", "--set",
                          "output.pictures=true", "--set", "output.history=true"})
                 .code,
             0);
   const Json summary = Json::parse(content(folder / "out/summary.json"));
   EXPECT_EQ(summary.at("solver").at("name"), "pod-newton");
   EXPECT_EQ(summary.at("solver").at("parameters").at("line_search"), "robust");
-  EXPECT_EQ(summary.at("steps"), 4);
+  EXPECT_EQ(summary.at("steps"), 1);
   EXPECT_GT(summary.at("means").at("iterations_per_step").get<double>(), 0);
   EXPECT_FALSE(summary.at("machine").at("processor").get<std::string>().empty());
   EXPECT_EQ(steps_without_seconds(folder / "out").at(0).at("history").size(),

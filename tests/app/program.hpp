@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,7 +43,9 @@ struct Ended {
 /// The program as a person runs it, its streams in files of `folder`.
 class Program {
  public:
-  Program(const std::filesystem::path& folder, std::vector<std::string> arguments) : folder_(folder) {
+  /// `largest_file` (bytes, 0: no limit) makes writing fail beyond it, as a full disk would.
+  Program(const std::filesystem::path& folder, std::vector<std::string> arguments, rlim_t largest_file = 0)
+      : folder_(folder) {
     arguments.insert(arguments.begin(), PLIANT_PROGRAM);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
@@ -51,6 +54,11 @@ class Program {
     pid_ = fork();
     if (pid_ == 0) {
       if (!std::freopen(out.c_str(), "wb", stdout) || !std::freopen(err.c_str(), "wb", stderr)) _exit(126);
+      if (largest_file > 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        const rlimit limit{largest_file, largest_file};
+        setrlimit(RLIMIT_FSIZE, &limit);
+      }
       execv(argv[0], argv.data());
       _exit(127);
     }

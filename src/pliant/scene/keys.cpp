@@ -403,7 +403,7 @@ const Section& output_section() {
                                 {.name = "checkpoint_every",
                                  .kind = Kind::integer,
                                  .summary = "Write a checkpoint after every so many steps; 0: only when the run ends.",
-                                 .fallback = "10",
+                                 .fallback = "50",
                                  .limits = kNotNegative},
                                 {.name = "history",
                                  .kind = Kind::boolean,

@@ -89,7 +89,7 @@ struct SceneOutput {
   int every = 1;  ///< steps
   std::vector<FrameField> fields;
   bool pictures = true;
-  int checkpoint_every = 10;  ///< steps; 0: at the end
+  int checkpoint_every = 50;  ///< steps; 0: at the end
 };
 
 struct Scene {
