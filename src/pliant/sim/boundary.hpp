@@ -51,7 +51,7 @@ struct Pin {
 };
 
 /// Moving boundaries are imposed directly (the nodes are put where they belong before the step is solved) or by the
-/// penalty sigma/2 sum M_ii |x_i - c_i|^2 with the consistent mass (pitfalls, section 6).
+/// penalty sigma/2 sum M_ii |x_i - c_i|^2 with the consistent mass (pitfalls, appendix C).
 enum class Imposition { penalty, direct };
 
 /// Nodes that follow a prescribed motion from `start` until `release`.

@@ -10,7 +10,7 @@ namespace pliant {
 
 enum class Integrator { implicit_euler, quasistatic };
 
-/// The function whose minimum is the next state (DIGEST of methods in docs/newton.md; pitfalls Eq. 1):
+/// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
 ///
 ///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + boundary penalties,   x~ = x^n + h v^n.
 ///
