@@ -27,8 +27,7 @@ std::string format_seconds(double seconds) {
 
 Progress::Style Progress::style_of_stderr() { return isatty(STDERR_FILENO) ? Style::terminal : Style::lines; }
 
-void Progress::begin(std::int64_t step, std::int64_t steps) {
-  first_ = step;
+void Progress::begin(std::int64_t steps) {
   steps_ = steps;
   begin_ = shown_ = Clock::now();
 }
@@ -49,7 +48,8 @@ void Progress::update(const State& state, const StepReport& report) {
                   100.0 * static_cast<double>(state.step) / static_cast<double>(steps_), state.time, report.iterations,
                   report.iterations == 1 ? "" : "s", 1e3 * mean,
                   last ? "took " + format_seconds(seconds_between(begin_, now)) : format_seconds(left) + " left");
-  if (style_ == Style::terminal)
+  line_open_ = style_ == Style::terminal;
+  if (line_open_)
     fmt::print(stderr, "\r{}\x1b[K", line);
   else
     fmt::print(stderr, "{}\n", line);
@@ -57,7 +57,8 @@ void Progress::update(const State& state, const StepReport& report) {
 }
 
 void Progress::end() {
-  if (style_ == Style::terminal && taken_ > 0) fmt::print(stderr, "\n");
+  if (line_open_) fmt::print(stderr, "\n");
+  line_open_ = false;
 }
 
 }  // namespace pliant::app

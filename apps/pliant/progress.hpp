@@ -15,20 +15,20 @@ class Progress {
   static Style style_of_stderr();
 
   explicit Progress(Style style) : style_(style) {}
-  void begin(std::int64_t step, std::int64_t steps);
+  void begin(std::int64_t steps);
   void update(const State& state, const StepReport& report);
-  /// Leaves the line as it is.
+  /// Ends the line that is being rewritten, so that others may follow.
   void end();
 
  private:
   using Clock = std::chrono::steady_clock;
 
   Style style_;
-  std::int64_t first_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t taken_ = 0;
   Clock::time_point begin_;
   Clock::time_point shown_;
+  bool line_open_ = false;
   double step_seconds_ = 0;  ///< recent mean, so that the estimate follows scenes that become harder
 };
 

@@ -32,10 +32,11 @@ class Watcher final : public RunObserver {
   void on_start(const Model& model, const State& state, std::int64_t steps) override {
     if (style_ != Progress::Style::silent) {
       fmt::print("{}", describe(scene_, model));
+      if (steps != scene_.steps) fmt::print("  this run ends at step {}\n", steps);
       if (state.step > 0) fmt::print("  resumed at step {}, t = {:.4g} s\n", state.step, state.time);
       std::fflush(stdout);
     }
-    progress_.begin(state.step, steps);
+    progress_.begin(steps);
   }
   void on_step(const State& state, const StepReport& report) override {
     progress_.update(state, report);
@@ -43,6 +44,10 @@ class Watcher final : public RunObserver {
       progress_.end();
       spdlog::warn("step {} ({}): {}", state.step, to_string(report.outcome), report.detail);
     }
+  }
+  void on_drawing() override {
+    progress_.end();
+    if (style_ == Progress::Style::terminal) fmt::print(stderr, "drawing pictures ...\n");
   }
   void on_notice(const std::string& text) override { spdlog::warn("{}", text); }
   bool wants_stop() override { return interrupt_requested(); }

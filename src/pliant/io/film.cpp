@@ -91,7 +91,7 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
   options.ground_height = std::numeric_limits<double>::infinity();
   for (const Vec3& p : points) options.ground_height = std::min(*options.ground_height, p.dot(fit.up));
 
-  const auto draw = [&](std::vector<Skin>& moment, int width) {
+  const auto draw = [&](std::vector<Skin>& moment, int width, int supersampling) {
     std::vector<PictureSurface> surfaces;
     for (std::size_t b = 0; b < moment.size(); ++b) {
       for (double& s : moment[b].stretch) s = std::clamp((s - 1) / (largest - 1), 0.0, 1.0);
@@ -102,12 +102,13 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
     }
     options.width = width;
     options.height = width * 9 / 16;
+    options.supersampling = supersampling;
     options.edge_width = 0.8;
     return render(surfaces, camera, options);
   };
-  write_png(folder / "picture.png", draw(moments.back(), 1280));
+  write_png(folder / "picture.png", draw(moments.back(), 1280, 3));
   std::vector<Picture> strip;
-  for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(moments[i], 480));
+  for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(moments[i], 480, 2));
   if (!strip.empty()) write_png(folder / "film.png", side_by_side(strip, 3, 6));
 }
 

@@ -54,7 +54,10 @@ RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& 
 
   if (result.end == RunEnd::finished) folder.add_last_frame(state);
   folder.save(state);
-  if (scene.output.pictures) folder.draw(state);
+  if (scene.output.pictures) {
+    observer.on_drawing();
+    folder.draw(state);
+  }
   result.totals = folder.totals();
   result.state = std::move(state);
   result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -23,6 +23,8 @@ class RunObserver {
   virtual void on_start(const Model& /*model*/, const State& /*state*/, std::int64_t /*steps*/) {}
   /// After a step; `state` is the last good one.
   virtual void on_step(const State& /*state*/, const StepReport& /*report*/) {}
+  /// Before the pictures, which may take some seconds.
+  virtual void on_drawing() {}
   virtual void on_notice(const std::string& /*text*/) {}
   /// Asked after every step; true ends the run as an interruption, with everything written.
   virtual bool wants_stop() { return false; }
