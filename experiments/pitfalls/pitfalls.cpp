@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pliant/math/error.hpp"
+
 namespace pliant::experiments {
 
 std::vector<Experiment> pitfalls_experiments() {
@@ -11,6 +13,12 @@ std::vector<Experiment> pitfalls_experiments() {
 const std::vector<std::string>& newton_names() {
   static const std::vector<std::string> names = {"newton", "projected-newton", "pod-newton", "kinetic-newton"};
   return names;
+}
+
+BoxSplit split_option(const Context& context) {
+  if (context.text("split") == "five") return BoxSplit::five;
+  if (context.text("split") == "six") return BoxSplit::six;
+  throw InputError("option 'split' must be five or six");
 }
 
 std::string abbreviation(const std::string& solver) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "experiments/experiment.hpp"
+#include "pliant/mesh/generators.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
@@ -41,6 +42,9 @@ struct Totals {
 /// Steps until the end or the first step that does not converge. `progress` gets the share of steps done.
 Totals simulate(const Simulation& simulation, const std::function<void(double)>& progress,
                 const std::function<bool()>& stop);
+
+/// The option "split" of experiments on boxes: "five" or "six".
+BoxSplit split_option(const Context& context);
 
 /// The paper's abbreviation: N, PN, PDN, KN.
 std::string abbreviation(const std::string& solver);

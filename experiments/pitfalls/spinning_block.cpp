@@ -48,8 +48,8 @@ void run(Context& context) {
     const std::string expected = std::string(search) == "armijo" ? "line-search-failed" : "completed";
     int as_expected = 0;
     for (const Json& row : context.rows()) as_expected += row["line_search"] == search && row["outcome"] == expected;
-    context.claim(
-        {fmt::format("{} line search: {} with all four solvers", search, expected), 4, as_expected, as_expected == 4});
+    context.claim({fmt::format("{} line search: {} with all four solvers", search, expected), "section 7", as_expected,
+                   as_expected == 4});
   }
 }
 

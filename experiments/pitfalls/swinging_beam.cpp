@@ -51,8 +51,10 @@ std::vector<Run> plan(const Context& context) {
             const bool projects = solver == "projected-newton";
             if (!base && (eps_a > 0.1 || !(solver == "newton" || projects))) continue;
             const int cells = std::max(1, across / order);  // about the same number of nodes for every order
-            runs.push_back({cells, order, law, solver, projects ? "analytic" : "-", eps_a});
-            if (projects && eps_a < 0.1) runs.push_back({cells, order, law, solver, "numerical", eps_a});
+            if (!projects) runs.push_back({cells, order, law, solver, "-", eps_a});
+            for (const std::string& projection : context.list("projections"))
+              if (projects && (eps_a < 0.1 || projection == "analytic"))
+                runs.push_back({cells, order, law, solver, projection, eps_a});
           }
   std::stable_sort(runs.begin(), runs.end(),
                    [](const Run& a, const Run& b) { return a.cells * a.order < b.cells * b.order; });
@@ -111,7 +113,7 @@ void judge(Context& context) {
 
 void run(Context& context) {
   const std::vector<Run> runs = plan(context);
-  const BoxSplit split = context.text("split") == "six" ? BoxSplit::six : BoxSplit::five;
+  const BoxSplit split = split_option(context);
   double total = 0, done = 0;
   for (const Run& r : runs) total += r.cost();
   for (const Run& r : runs) {
@@ -144,6 +146,7 @@ Experiment swinging_beam() {
           {{"resolutions", "6,10,15,20,30", "3,5,7", "cells across the beam, for linear elements; 2m x m x m cells"},
            {"split", "six", "six", "tetrahedra a cell is cut into: five or six"},
            {"orders", "1,2,3", "1,3", "element orders; higher orders use fewer cells, about the same number of nodes"},
+           {"projections", "analytic,numerical", "analytic,numerical", "how projected-newton projects"},
            {"laws", "neo-hookean,stable-neo-hookean", "neo-hookean", "materials"},
            {"eps_a", "1.0,0.01", "1.0,0.01", "tolerances of the acceleration criterion, m/s^2"},
            {"duration", "6", "1.5", "simulated seconds"}},

@@ -1,7 +1,7 @@
 // The twisting beam of pitfalls (section 10.2.2, Table 2, figs. 9 and 10): the two ends are pulled apart and turned
-// against each other. At a moderate time step exact Hessians are enough; at a large one Newton wanders through indefinite
-// states, projection on demand does not. The paper gives no sizes; ours: 4 x 1 x 1 m, one and a half turns and twice
-// the length after three seconds.
+// against each other. At a moderate time step exact Hessians are enough; at a large one Newton wanders through
+// indefinite states, projection on demand does not. The paper gives no sizes; ours: 4 x 1 x 1 m, one and a half turns
+// and twice the length after three seconds.
 
 #include <fmt/format.h>
 
@@ -110,15 +110,16 @@ void run(Context& context) {
   };
   std::vector<Run> runs;
   const std::vector<int> sizes = context.integers("resolutions");
-  const BoxSplit split = context.text("split") == "six" ? BoxSplit::six : BoxSplit::five;
+  const BoxSplit split = split_option(context);
   for (int cells : sizes)
     for (double dt : context.numbers("dt"))
       for (double eps_a : context.numbers("eps_a"))
         for (const std::string& solver : newton_names()) {
           runs.push_back({cells, dt, eps_a, solver, Imposition::penalty});
           // Fig. 9 compares on the coarse mesh and the moderate step; elsewhere direct imposition inverts elements at
-          // once.
-          if (cells == sizes.front() && dt < 0.1) runs.push_back({cells, dt, eps_a, solver, Imposition::direct});
+          // once. Projected Newton makes no difference between the two and is left out of the quick version.
+          if (cells == sizes.front() && dt < 0.1 && !(context.quick() && solver == "projected-newton"))
+            runs.push_back({cells, dt, eps_a, solver, Imposition::direct});
         }
   double total = 0, done = 0;
   for (const Run& r : runs) total += r.cost();
