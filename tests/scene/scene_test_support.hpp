@@ -56,9 +56,11 @@ inline std::string error_of(const std::string& text, const SceneChanges& changes
 }
 
 /// The message contains every fragment.
-inline void expect_error(const std::string& text, const std::vector<std::string>& fragments, const SceneChanges& changes = {}) {
+inline void expect_error(const std::string& text, const std::vector<std::string>& fragments,
+                         const SceneChanges& changes = {}) {
   const std::string message = error_of(text, changes);
-  for (const std::string& fragment : fragments) EXPECT_NE(message.find(fragment), std::string::npos) << "looked for: " << fragment << "\nin: " << message;
+  for (const std::string& fragment : fragments)
+    EXPECT_NE(message.find(fragment), std::string::npos) << "looked for: " << fragment << "\nin: " << message;
 }
 
 }  // namespace pliant::test
