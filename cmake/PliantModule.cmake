@@ -9,7 +9,11 @@ if(PLIANT_WERROR)
   target_compile_options(pliant_flags INTERFACE -Werror)
 endif()
 if(PLIANT_SANITIZE)
-  target_compile_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+    # Vector code for one instruction set instead of four, which would take minutes to compile: that of this machine, which
+    # is what dispatch would choose (without it, Highway's only static choice on x86-64 is emulation).
+    -march=native)
+  target_compile_definitions(pliant_flags INTERFACE HWY_COMPILE_ONLY_STATIC _GLIBCXX_ASSERTIONS)
   target_link_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE})
 endif()
 
