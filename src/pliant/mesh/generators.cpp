@@ -37,7 +37,7 @@ constexpr std::array<Corners, 6> six = {
 
 void check(const BoxOptions& options) {
   constexpr std::array<char, 3> axis = {'x', 'y', 'z'};
-  constexpr double most = std::numeric_limits<Index>::max() / 4;  // what TetMesh can number
+  constexpr double most = std::numeric_limits<Index>::max() / 4.0;  // what TetMesh can number
   double vertices = 1;
   double tets = options.split == BoxSplit::five ? 5 : 6;
   for (std::size_t a = 0; a < 3; ++a) {

@@ -16,9 +16,10 @@ namespace {
 
 void turn_over_if_all_inverted(MeshData& data) {
   for (const Tet& tet : data.tets) {
-    if (signed_volume(data.vertices, tet) > 0) return;
+    if (!(signed_volume(data.vertices, tet) < 0)) return;
   }
   for (Tet& tet : data.tets) std::swap(tet[2], tet[3]);
+  data.notes.push_back("all elements were turned over: the file numbers their vertices the other way round");
 }
 
 }  // namespace

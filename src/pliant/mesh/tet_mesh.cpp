@@ -163,6 +163,7 @@ TetMesh::TetMesh(MeshData data, Orphans orphans) : data_(std::move(data)) {
   surface_tets_ = std::move(boundary.tets);
   // Last, so that the messages above speak of the vertex numbers the user knows.
   dropped_ = remove_orphans(data_, surface_, orphans);
+  if (dropped_ > 0) data_.notes.push_back(fmt::format("{} vertices without an element were dropped", dropped_));
   for (auto& [name, members] : data_.sets) {
     std::sort(members.begin(), members.end());
     members.erase(std::unique(members.begin(), members.end()), members.end());

@@ -19,6 +19,7 @@ struct MeshData {
   std::vector<Index> regions;                      ///< one integer label per tet, or empty
   std::map<std::string, std::vector<Index>> sets;  ///< named vertex sets
   std::string source = "mesh";                     ///< file or generator, for messages
+  std::vector<std::string> notes;                  ///< what a person should know about how it was read
 };
 
 /// A checked, immutable tetrahedral mesh: indices in range, coordinates finite, every element positively oriented and
@@ -38,6 +39,8 @@ class TetMesh {
   std::span<const Index> surface_tets() const { return surface_tets_; }
   const std::map<std::string, std::vector<Index>>& sets() const { return data_.sets; }
   const std::string& source() const { return data_.source; }
+  /// What was done to the data on the way here, for people: elements turned over, vertices dropped.
+  const std::vector<std::string>& notes() const { return data_.notes; }
   /// How many orphan vertices were dropped when the mesh was built.
   Index dropped_vertices() const { return dropped_; }
 

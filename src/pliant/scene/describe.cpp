@@ -54,8 +54,7 @@ std::string describe(const Scene& scene, const Model& model) {
                         from.density * body.mesh->total_volume());
     for (const SceneRegion& region : from.regions)
       text += fmt::format("          region {}: {}\n", region.name, format(region.lame));
-    if (body.mesh->dropped_vertices() > 0)
-      text += fmt::format("          {} vertices without an element were dropped\n", body.mesh->dropped_vertices());
+    for (const std::string& note : body.mesh->notes()) text += fmt::format("          note: {}\n", note);
   }
   for (std::size_t i = 0; i < scene.pins.size(); ++i) {
     std::string axes;
