@@ -46,7 +46,7 @@ std::vector<Run> plan(const Context& context) {
     for (int order : context.integers("orders"))
       for (int across : context.integers("resolutions"))
         for (double eps_a : context.numbers("eps_a"))
-          for (const std::string& solver : newton_names()) {
+          for (const std::string& solver : context.list("solvers")) {
             const bool base = order == 1 && law == "neo-hookean";
             const bool projects = solver == "projected-newton";
             if (!base && (eps_a > 0.1 || !(solver == "newton" || projects))) continue;
@@ -146,6 +146,8 @@ Experiment swinging_beam() {
           {{"resolutions", "6,10,15,20,30", "3,5,7", "cells across the beam, for linear elements; 2m x m x m cells"},
            {"split", "six", "six", "tetrahedra a cell is cut into: five or six"},
            {"orders", "1,2,3", "1,3", "element orders; higher orders use fewer cells, about the same number of nodes"},
+           {"solvers", "newton,projected-newton,pod-newton,kinetic-newton",
+            "newton,projected-newton,pod-newton,kinetic-newton", "solvers to compare"},
            {"projections", "analytic,numerical", "analytic,numerical", "how projected-newton projects"},
            {"laws", "neo-hookean,stable-neo-hookean", "neo-hookean", "materials"},
            {"eps_a", "1.0,0.01", "1.0,0.01", "tolerances of the acceleration criterion, m/s^2"},
