@@ -91,8 +91,8 @@ struct Assembler::Part {
   }
 };
 
-Assembler::Assembler(Index nodes, std::vector<const Energy*> energies, std::shared_ptr<const BlockPattern> pattern) {
-  for (const Energy* energy : energies) parts_.push_back(std::make_unique<Part>(nodes, *energy, *pattern));
+Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern) {
+  for (const Energy* energy : energies) parts_.push_back(std::make_unique<Part>(nodes, *energy, pattern));
 }
 
 Assembler::~Assembler() = default;

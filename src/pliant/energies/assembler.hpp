@@ -15,7 +15,7 @@ namespace pliant {
 /// redone when stencils change; the buffer costs 100 bytes per linear tet and is read once.
 class Assembler {
  public:
-  Assembler(Index nodes, std::vector<const Energy*> energies, std::shared_ptr<const BlockPattern> pattern);
+  Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern);
   ~Assembler();
 
   double value(const VecX& x);

@@ -111,7 +111,7 @@ LinearColour PictureScene::colour(const Piece& piece, const std::array<double, 3
   for (std::size_t k = 0; k < 3; ++k) value += barycentric[k] * values[static_cast<std::size_t>(piece.corners[k])];
   if (std::isnan(value)) return to_linear(map_colour(ColourMap::lagoon, value));
   const double position = std::clamp(value, 0.0, 1.0) * (palette_size - 1);
-  return palette[static_cast<std::size_t>(position + 0.5)];
+  return palette[static_cast<std::size_t>(std::lround(position))];
 }
 
 }  // namespace pliant

@@ -150,8 +150,8 @@ struct MumpsLdlt::Implementation {
   }
 };
 
-MumpsLdlt::MumpsLdlt(std::shared_ptr<const BlockPattern> pattern, std::shared_ptr<const SymbolicFactor> plan)
-    : implementation_(std::make_unique<Implementation>(std::move(pattern), *plan)) {}
+MumpsLdlt::MumpsLdlt(std::shared_ptr<const BlockPattern> pattern, const SymbolicFactor& plan)
+    : implementation_(std::make_unique<Implementation>(std::move(pattern), plan)) {}
 MumpsLdlt::~MumpsLdlt() = default;
 
 FactorStatus MumpsLdlt::factor(const BlockMatrix& A) {

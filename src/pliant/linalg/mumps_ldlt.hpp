@@ -11,7 +11,7 @@ namespace pliant {
 /// The numeric L D L^T of indefinite matrices with pivoting, by the sequential MUMPS under our order of elimination.
 class MumpsLdlt {
  public:
-  MumpsLdlt(std::shared_ptr<const BlockPattern> pattern, std::shared_ptr<const SymbolicFactor> plan);
+  MumpsLdlt(std::shared_ptr<const BlockPattern> pattern, const SymbolicFactor& plan);
   ~MumpsLdlt();
 
   /// ok, singular or out_of_memory; the matrix must be finite.

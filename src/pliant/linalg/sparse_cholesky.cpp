@@ -84,7 +84,7 @@ FactorStatus SparseCholesky::factor(const BlockMatrix& A, Factorisation kind) {
     status = self.llt->factor(A);
     self.statistics = {self.plan->factor_entries, self.plan->flops};
   } else if (self.plan->nodes > 0) {
-    if (!self.ldlt) self.ldlt = std::make_unique<MumpsLdlt>(self.pattern, self.plan);
+    if (!self.ldlt) self.ldlt = std::make_unique<MumpsLdlt>(self.pattern, *self.plan);
     status = self.ldlt->factor(A);
     self.inertia = self.ldlt->inertia();
     self.statistics = self.ldlt->statistics();

@@ -32,7 +32,7 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, I
       penalty_(penalised_nodes(*model_)),
       penalty_stencil_(model_->nodes(), -1),
       penalty_mass_(model_->mass().consistent_diagonal()),
-      assembler_(model_->nodes(), with(model_->energies(), penalty_), model_->pattern()) {
+      assembler_(model_->nodes(), with(model_->energies(), penalty_), *model_->pattern()) {
   const Stencils& stencils = penalty_.stencils();
   for (Index s = 0; s < stencils.count(); ++s) penalty_stencil_[stencils.nodes[s]] = s;
 }
