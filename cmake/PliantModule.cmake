@@ -10,6 +10,9 @@ if(PLIANT_WERROR)
 endif()
 if(PLIANT_SANITIZE)
   target_compile_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+    # Left out as they double the time to compile Eigen and say little: the address sanitizer sees null pointers and sizes
+    # of objects itself, and aligned vector loads trap when they are not.
+    -fno-sanitize=null,object-size,alignment
     # Vector code for one instruction set instead of four, which would take minutes to compile: that of this machine, which
     # is what dispatch would choose (without it, Highway's only static choice on x86-64 is emulation).
     -march=native)
