@@ -60,6 +60,14 @@ std::vector<int> Context::integers(const std::string& key) const {
 }
 
 void Context::row(Json row) {
+  for (auto entry = row.begin(); entry != row.end();) {
+    if (entry->is_array()) {
+      curves_.push_back({{"row", rows_.size()}, {"name", entry.key()}, {"values", std::move(*entry)}});
+      entry = row.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
   rows_.push_back(std::move(row));
   listener_.on_row(rows_.back());
 }
@@ -115,7 +123,8 @@ Json results(const Experiment& experiment, const Context& context) {
           {"commit", commit()},
           {"machine", {{"processor", machine.processor}, {"cores", machine.cores}}},
           {"rows", context.rows()},
-          {"claims", claims}};
+          {"claims", claims},
+          {"curves", context.curves()}};
 }
 
 std::string table(const std::vector<Json>& rows) {

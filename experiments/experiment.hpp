@@ -50,6 +50,7 @@ class Context {
   std::vector<int> integers(const std::string& key) const;
   std::vector<double> numbers(const std::string& key) const;
 
+  /// Rows are flat: an entry that is a list (iterations of each step, a curve) goes to curves() with the row's number.
   void row(Json row);
   void claim(Claim claim) { claims_.push_back(std::move(claim)); }
   void progress(double done, const std::string& what) const { listener_.on_progress(done, what); }
@@ -57,6 +58,7 @@ class Context {
   bool stopped() const { return listener_.stop(); }
 
   const std::vector<Json>& rows() const { return rows_; }
+  const std::vector<Json>& curves() const { return curves_; }
   const std::vector<Claim>& claims() const { return claims_; }
 
  private:
@@ -64,6 +66,7 @@ class Context {
   std::map<std::string, std::string> options_;
   Listener listener_;
   std::vector<Json> rows_;
+  std::vector<Json> curves_;
   std::vector<Claim> claims_;
 };
 
@@ -83,7 +86,7 @@ const Experiment& find(const std::string& name);
 std::map<std::string, std::string> complete_options(const Experiment& experiment, bool quick,
                                                     const std::map<std::string, std::string>& given);
 
-/// The result as it goes into results.json: experiment, parameters, commit, machine, rows, claims.
+/// The result as it goes into results.json: experiment, parameters, commit, machine, rows, claims, curves.
 Json results(const Experiment& experiment, const Context& context);
 /// A table a person can read: one line per row, the columns that all rows share, numbers to four digits.
 std::string table(const std::vector<Json>& rows);

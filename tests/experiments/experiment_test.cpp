@@ -1,0 +1,60 @@
+#include "experiments/experiment.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pliant/math/error.hpp"
+
+namespace pliant::experiments {
+namespace {
+
+std::string message(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Experiments, UnknownNamesAndOptionsAreRefusedWithTheNearest) {
+  EXPECT_NE(message([] { find("pitfalls/swining-beam"); }).find("did you mean 'pitfalls/swinging-beam'"),
+            std::string::npos);
+  const Experiment& experiment = find("pitfalls/twisting-beam");
+  EXPECT_NE(message([&] {
+              complete_options(experiment, true, {{"resolution", "4"}});
+            }).find("did you mean 'resolutions'"),
+            std::string::npos);
+  EXPECT_EQ(complete_options(experiment, true, {{"resolutions", "4"}}).at("resolutions"), "4");
+}
+
+TEST(Experiments, OptionsAreParsedAsListsAndFractions) {
+  const Context context(true, {{"dt", "1/30,0.5"}, {"names", "a,b"}, {"bad", "1/x"}}, {});
+  EXPECT_EQ(context.numbers("dt"), (std::vector<double>{1.0 / 30, 0.5}));
+  EXPECT_EQ(context.list("names"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_NE(message([&] { context.number("bad"); }).find("not a number"), std::string::npos);
+}
+
+TEST(Experiments, RowsStayFlatAndListsBecomeCurves) {
+  Context context(true, {}, {});
+  context.row({{"solver", "newton"}, {"iterations_of_each_step", {1, 2, 3}}, {"steps", 3}});
+  EXPECT_EQ(context.rows()[0], (Json{{"solver", "newton"}, {"steps", 3}}));
+  EXPECT_EQ(context.curves()[0]["values"], (Json{1, 2, 3}));
+}
+
+TEST(Experiments, SpinningBlockShowsThatOnlyTheRobustLineSearchSurvivesSteel) {
+  const Experiment& experiment = find("pitfalls/spinning-block");
+  Context context(true, complete_options(experiment, true, {}), {});
+  experiment.run(context);
+  EXPECT_EQ(context.rows().size(), 8u);
+  ASSERT_EQ(context.claims().size(), 2u);
+  for (const Claim& claim : context.claims()) EXPECT_TRUE(claim.holds) << claim.text << ": " << claim.measured;
+  const Json results = experiments::results(experiment, context);
+  for (const char* key : {"experiment", "parameters", "commit", "machine", "rows", "claims"})
+    EXPECT_TRUE(results.contains(key)) << key;
+  for (const Json& row : results["rows"])
+    for (const char* key : {"solver", "dt", "eps_a", "vertices", "iterations_per_step"})
+      EXPECT_TRUE(row.contains(key)) << key;
+}
+
+}  // namespace
+}  // namespace pliant::experiments
