@@ -34,6 +34,7 @@ struct Run {
   std::string law, solver, projection;
   double eps_a;
 
+  bool operator==(const Run&) const = default;
   /// Work grows roughly with the square of the nodes, and Projected Newton needs some four times the iterations.
   double cost() const { return std::pow(cells * order, 5.0) * (solver == "projected-newton" ? 4 : 1); }
 };
@@ -58,7 +59,11 @@ std::vector<Run> plan(const Context& context) {
           }
   std::stable_sort(runs.begin(), runs.end(),
                    [](const Run& a, const Run& b) { return a.cells * a.order < b.cells * b.order; });
-  return runs;
+  // Two resolutions may give the same number of cells at a higher order.
+  std::vector<Run> distinct;
+  for (const Run& r : runs)
+    if (std::find(distinct.begin(), distinct.end(), r) == distinct.end()) distinct.push_back(r);
+  return distinct;
 }
 
 void judge(Context& context) {
@@ -129,7 +134,7 @@ void run(Context& context) {
         simulation, [&](double share) { context.progress((done + share * r.cost()) / total, what); },
         [&] { return context.stopped(); });
     done += r.cost();
-    if (context.stopped()) break;
+    if (context.stopped()) return;
     Json row = {{"law", r.law}, {"order", r.order}, {"cells", r.cells}, {"projection", r.projection}};
     row.update(totals_row(simulation, totals, r.eps_a));
     context.row(row);

@@ -136,7 +136,7 @@ void run(Context& context) {
         simulation, [&](double share) { context.progress((done + share * r.cost()) / total, what); },
         [&] { return context.stopped(); });
     done += r.cost();
-    if (context.stopped()) break;
+    if (context.stopped()) return;
     Json row = {{"cells", r.cells}, {"imposition", imposition}};
     row.update(totals_row(simulation, totals, r.eps_a));
     row["published"] = r.imposition == Imposition::penalty && !context.quick()
