@@ -1,3 +1,5 @@
+#include <cassert>
+
 #include "pliant/energies/elastic_kernels.hpp"
 #include "pliant/math/simd_targets.hpp"
 
@@ -129,6 +131,7 @@ HWY_INLINE void multiply_tile(const double (*g)[kMaxNodes], int a, const Real (*
 /// C_q(j; i, k).
 void write_higher_stiffness(const Batch45* pulled, const double* const* g, int points, int nodes,
                             const Elements& elements, double* blocks) {
+  assert(points > 0 && points <= kMaxPoints && nodes <= kMaxNodes && nodes % 2 == 0);
   const int lane = elements.lane;
   double transposed[3 * kMaxPoints][kMaxNodes];
   for (int q = 0; q < points; ++q) {
