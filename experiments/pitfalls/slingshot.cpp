@@ -73,7 +73,7 @@ Json published(const std::string& solver, double eps_a) {
 void run(Context& context) {
   const std::string& path = context.text("mesh");
   const auto model =
-      slingshot_model(path.empty() ? figure(static_cast<int>(context.number("cells"))) : read_mesh(path));
+      slingshot_model(path.empty() ? figure(static_cast<int>(context.number("cells"))) : read_mesh_data(path));
   const std::vector<double> tolerances = context.numbers("eps_a");
   const double runs = 4.0 * tolerances.size();
   double done = 0;

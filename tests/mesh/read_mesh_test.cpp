@@ -123,14 +123,14 @@ std::string with(std::string text, const std::string& from, const std::string& t
 
 std::string error_of(const std::string& content) {
   const auto path = write_file("m", content);
-  const std::string error = input_error([&] { read_mesh(path); });
+  const std::string error = input_error([&] { read_mesh_data(path); });
   // Every message begins with the file.
   EXPECT_EQ(error.rfind(path.string() + ":", 0), 0u) << error;
   return error.substr(std::min(error.size(), path.string().size() - 1));  // "m:line: ..."
 }
 
 TEST(ReadMesh, ReadsMedit) {
-  const MeshData data = read_mesh(write_file("a.mesh", medit));
+  const MeshData data = read_mesh_data(write_file("a.mesh", medit));
   ASSERT_EQ(data.vertices.size(), 6u);
   EXPECT_EQ(data.vertices[4], Vec3(1, 1, 1));
   EXPECT_EQ(data.tets, (std::vector<Tet>{{0, 1, 2, 3}, {1, 2, 3, 4}}));
@@ -143,21 +143,22 @@ TEST(ReadMesh, ReadsMedit) {
 TEST(ReadMesh, ReadsMeditWithWindowsLinesAndWithoutEnd) {
   std::string text = medit.substr(0, medit.find("Edges"));
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
-  EXPECT_EQ(read_mesh(write_file("a.mesh", text)).tets.size(), 2u);
+  EXPECT_EQ(read_mesh_data(write_file("a.mesh", text)).tets.size(), 2u);
 }
 
 TEST(ReadMesh, ReadsGmsh2WithScatteredTags) {
-  const MeshData data = read_mesh(write_file("a.msh", gmsh2));
+  const MeshData data = read_mesh_data(write_file("a.msh", gmsh2));
   ASSERT_EQ(data.vertices.size(), 5u);
   EXPECT_EQ(data.tets, (std::vector<Tet>{{0, 1, 2, 3}, {1, 2, 3, 4}}));
   EXPECT_EQ(data.regions, (std::vector<Index>{7, 3}));  // the physical group, or else the entity
+  EXPECT_EQ(data.region_names, (std::map<Index, std::string>{{7, "body"}}));
   ASSERT_EQ(data.sets.size(), 2u);
   EXPECT_EQ(data.sets.at("the floor"), (std::vector<Index>{0, 1, 2}));
   EXPECT_EQ(data.sets.at("body"), (std::vector<Index>{0, 1, 2, 3}));
 }
 
 TEST(ReadMesh, ReadsGmsh4WithEntitiesAndUnknownSections) {
-  const MeshData data = read_mesh(write_file("a.msh", gmsh4));
+  const MeshData data = read_mesh_data(write_file("a.msh", gmsh4));
   ASSERT_EQ(data.vertices.size(), 5u);
   EXPECT_EQ(data.vertices[3], Vec3(1, 1, 1));
   EXPECT_EQ(data.vertices[4], Vec3(0, 0, 1));
@@ -170,15 +171,15 @@ TEST(ReadMesh, ReadsGmsh4WithEntitiesAndUnknownSections) {
 }
 
 TEST(ReadMesh, RecognisesTheFormatByContent) {
-  EXPECT_EQ(read_mesh(write_file("gmsh.mesh", gmsh2)).tets.size(), 2u);
-  EXPECT_EQ(read_mesh(write_file("medit.msh", medit)).tets.size(), 2u);
+  EXPECT_EQ(read_mesh_data(write_file("gmsh.mesh", gmsh2)).tets.size(), 2u);
+  EXPECT_EQ(read_mesh_data(write_file("medit.msh", medit)).tets.size(), 2u);
   EXPECT_TRUE(contains(error_of("solid ascii stl\n"), "m:1: neither a MEDIT text mesh"));
   EXPECT_TRUE(contains(error_of(" \n"), "m: the file is empty"));
 }
 
 TEST(ReadMesh, TurnsAFileOverWhenAllItsElementsAreInverted) {
   const std::string inverted = with(with(medit, "1 2 3 4 11", "2 1 3 4 11"), "2 3 4 5 12", "3 2 4 5 12");
-  const TetMesh mesh(read_mesh(write_file("a.mesh", inverted)));
+  const TetMesh mesh = read_mesh(write_file("a.mesh", inverted));
   EXPECT_DOUBLE_EQ(mesh.total_volume(), 0.5);
   ASSERT_FALSE(mesh.notes().empty());
   EXPECT_TRUE(contains(mesh.notes()[0], "turned over"));
@@ -186,14 +187,14 @@ TEST(ReadMesh, TurnsAFileOverWhenAllItsElementsAreInverted) {
 
 TEST(ReadMesh, LeavesAMixtureOfOrientationsToTheMeshCheck) {
   const auto path = write_file("a.mesh", with(medit, "1 2 3 4 11", "2 1 3 4 11"));
-  const std::string error = input_error([&] { TetMesh mesh(read_mesh(path)); });
+  const std::string error = input_error([&] { TetMesh mesh = read_mesh(path); });
   EXPECT_TRUE(contains(
       error, "a.mesh: element 0 (vertices 1 0 2 3) is inverted: volume -0.166667 m^3; 1 such element(s) of 2"));
 }
 
 TEST(ReadMesh, RefusesFilesThatAreNotThere) {
-  EXPECT_TRUE(contains(input_error([] { read_mesh("no/such/file.mesh"); }), "no/such/file.mesh: no such file"));
-  EXPECT_TRUE(contains(input_error([] { read_mesh(testing::TempDir()); }), "not a regular file"));
+  EXPECT_TRUE(contains(input_error([] { read_mesh_data("no/such/file.mesh"); }), "no/such/file.mesh: no such file"));
+  EXPECT_TRUE(contains(input_error([] { read_mesh_data(testing::TempDir()); }), "not a regular file"));
 }
 
 TEST(ReadMesh, NamesTheLineOfABadMeditNumber) {
@@ -228,7 +229,7 @@ TEST(ReadMesh, RefusesAMeditFileCutShortAnywhere) {
   const std::size_t whole = medit.find("Edges");
   for (std::size_t at = medit.find('\n'); at + 1 < whole; at = medit.find('\n', at + 1)) {
     const auto path = write_file("cut.mesh", medit.substr(0, at + 1));
-    EXPECT_THROW(read_mesh(path), InputError) << at;
+    EXPECT_THROW(read_mesh_data(path), InputError) << at;
   }
 }
 
@@ -301,7 +302,7 @@ TEST(ReadMesh, RefusesAGmshFileCutShortAnywhere) {
     const std::size_t whole = text.find("$EndElements");
     for (std::size_t at = text.find('\n'); at < whole; at = text.find('\n', at + 1)) {
       const auto path = write_file("cut.msh", text.substr(0, at + 1));
-      EXPECT_THROW(read_mesh(path), InputError) << text.substr(0, at + 1);
+      EXPECT_THROW(read_mesh_data(path), InputError) << text.substr(0, at + 1);
     }
   }
 }
@@ -315,7 +316,7 @@ TEST(ReadMesh, SurvivesAnyByteChanged) {
         damaged[at] = c;
         const auto path = write_file("damaged", damaged);
         try {
-          TetMesh mesh(read_mesh(path));
+          TetMesh mesh = read_mesh(path);
         } catch (const InputError&) {
         }
       }
@@ -336,7 +337,7 @@ TEST(ReadMesh, ReadsAWrittenBoxBack) {
     std::snprintf(line, sizeof line, "%d %d %d %d 3\n", t[0] + 1, t[1] + 1, t[2] + 1, t[3] + 1);
     text += line;
   }
-  const MeshData read = read_mesh(write_file("box.mesh", text));
+  const MeshData read = read_mesh_data(write_file("box.mesh", text));
   EXPECT_EQ(read.vertices, data.vertices);
   EXPECT_EQ(read.tets, data.tets);
 }
@@ -350,7 +351,7 @@ TEST(ReadMesh, LoadsEveryMeshOfAFolder) {
     ++count;
     try {
       const auto begin = std::chrono::steady_clock::now();
-      MeshData data = read_mesh(entry.path());
+      MeshData data = read_mesh_data(entry.path());
       const auto read = std::chrono::steady_clock::now();
       const TetMesh mesh(std::move(data));
       const auto checked = std::chrono::steady_clock::now();

@@ -164,5 +164,43 @@ TEST(TetMesh, RefusesRegionLabelsOfTheWrongNumber) {
   EXPECT_TRUE(contains(error_of(data), "2 region labels for 1 tetrahedra"));
 }
 
+/// Two tets on a common face, labelled 7 ("gel") and 9.
+MeshData two_regions() {
+  MeshData data = unit_tet();
+  data.vertices.push_back(Vec3(1, 1, 1));
+  data.tets.push_back({1, 2, 3, 4});
+  data.regions = {7, 9};
+  data.region_names[7] = "gel";
+  return data;
+}
+
+TEST(TetMesh, FindsARegionByNameAndByLabel) {
+  const TetMesh mesh(two_regions());
+  EXPECT_EQ(mesh.region_tets("gel"), (std::vector<Index>{0}));
+  EXPECT_EQ(mesh.region_tets("7"), (std::vector<Index>{0}));
+  EXPECT_EQ(mesh.region_tets("9"), (std::vector<Index>{1}));
+}
+
+TEST(TetMesh, NamesTheRegionThatMayHaveBeenMeant) {
+  const TetMesh mesh(two_regions());
+  EXPECT_TRUE(contains(input_error([&] { mesh.region_tets("gell"); }), "no region \"gell\"; did you mean \"gel\"?"));
+  EXPECT_TRUE(contains(input_error([&] { mesh.region_tets("skeleton"); }), "it has gel, 7, 9."));
+  const TetMesh plain(unit_tet());
+  EXPECT_TRUE(contains(input_error([&] { plain.region_tets("gel"); }), "carry no region labels"));
+}
+
+TEST(TetMesh, ChecksElementFields) {
+  MeshData data = two_regions();
+  data.element_fields["fibre"] = {3, {1, 0, 0, 0, 1, 0}};
+  EXPECT_EQ(TetMesh(data).element_fields().at("fibre").values[4], 1);
+  data.element_fields["fibre"].values.pop_back();
+  EXPECT_TRUE(contains(input_error([&] { TetMesh mesh(data); }),
+                       "the element field \"fibre\" has 5 values for 2 tetrahedra with 3 component(s); give 6"));
+  data.element_fields["fibre"] = {1, {0, std::numeric_limits<double>::quiet_NaN()}};
+  EXPECT_TRUE(contains(input_error([&] { TetMesh mesh(data); }), "the element field \"fibre\" is nan in element 1"));
+  data.element_fields["fibre"] = {0, {}};
+  EXPECT_TRUE(contains(input_error([&] { TetMesh mesh(data); }), "with 0 component(s)"));
+}
+
 }  // namespace
 }  // namespace pliant

@@ -95,7 +95,7 @@ class GmshReader {
     const Index count = in_.count("the number of physical names", 3);
     for (Index i = 0; i < count; ++i) {
       const int dimension = static_cast<int>(in_.integer("the dimension of a physical group", 0, 3));
-      const std::int64_t tag = in_.integer("the tag of a physical group", 0);
+      const std::int64_t tag = in_.integer("the tag of a physical group", 0, largest_tag);
       names_[{dimension, tag}] = in_.quoted("the name of a physical group");
     }
   }
@@ -269,6 +269,9 @@ class GmshReader {
       if (name == names_.end()) continue;
       std::vector<Index>& set = data_.sets[name->second];
       set.insert(set.end(), members.begin(), members.end());
+    }
+    for (const auto& [key, name] : names_) {
+      if (key.first == 3) data_.region_names[static_cast<Index>(key.second)] = name;
     }
     for (auto& [name, set] : data_.sets) {
       std::sort(set.begin(), set.end());

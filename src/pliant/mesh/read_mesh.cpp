@@ -24,7 +24,9 @@ void turn_over_if_all_inverted(MeshData& data) {
 
 }  // namespace
 
-MeshData read_mesh(const std::filesystem::path& path) {
+TetMesh read_mesh(const std::filesystem::path& path) { return TetMesh(read_mesh_data(path)); }
+
+MeshData read_mesh_data(const std::filesystem::path& path) {
   const std::string file = path.string();
   const std::string text = read_text(path);
   TextScanner scanner(text, file, TextScanner::Comments::hash);

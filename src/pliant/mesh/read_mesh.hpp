@@ -13,6 +13,9 @@ namespace pliant {
 ///
 /// Some programs number the corners of a tetrahedron the other way round. When no element of the file has positive
 /// volume, all are turned over (their last two corners swapped). A mixture is left as it is, and TetMesh refuses it.
-MeshData read_mesh(const std::filesystem::path& path);
+TetMesh read_mesh(const std::filesystem::path& path);
+
+/// The same before the checks of TetMesh, for whoever changes or examines it first.
+MeshData read_mesh_data(const std::filesystem::path& path);
 
 }  // namespace pliant

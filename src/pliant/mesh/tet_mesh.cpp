@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "pliant/math/error.hpp"
+#include "pliant/math/nearest.hpp"
 #include "pliant/mesh/surface.hpp"
 #include "pliant/mesh/tet_geometry.hpp"
 
@@ -35,6 +38,23 @@ void check_sizes(const MeshData& data) {
   if (!data.regions.empty() && data.regions.size() != data.tets.size()) {
     throw InputError(fmt::format("{}: {} region labels for {} tetrahedra; give one label for each, or none.",
                                  data.source, data.regions.size(), data.tets.size()));
+  }
+}
+
+void check_fields(const MeshData& data) {
+  for (const auto& [name, field] : data.element_fields) {
+    const std::size_t expected = data.tets.size() * static_cast<std::size_t>(std::max(field.components, 0));
+    if (field.components < 1 || field.values.size() != expected) {
+      throw InputError(
+          fmt::format("{}: the element field \"{}\" has {} values for {} tetrahedra with {} component(s); give "
+                      "{} values.",
+                      data.source, name, field.values.size(), data.tets.size(), field.components, expected));
+    }
+    const auto bad =
+        std::find_if_not(field.values.begin(), field.values.end(), [](double v) { return std::isfinite(v); });
+    if (bad == field.values.end()) continue;
+    throw InputError(fmt::format("{}: the element field \"{}\" is {} in element {}; every value must be finite.",
+                                 data.source, name, *bad, (bad - field.values.begin()) / field.components));
   }
 }
 
@@ -151,12 +171,28 @@ Index remove_orphans(MeshData& data, std::vector<Triangle>& surface, Orphans orp
   return count;
 }
 
+std::string unknown_region(const MeshData& data, std::string_view name) {
+  std::string message = fmt::format("{}: the mesh has no region \"{}\"", data.source, name);
+  std::vector<std::string> known;
+  for (const auto& [label, label_name] : data.region_names) known.push_back(label_name);
+  for (Index label : std::set<Index>(data.regions.begin(), data.regions.end())) known.push_back(std::to_string(label));
+  if (known.empty()) return message + "; its elements carry no region labels.";
+  if (const std::string close = nearest(name, known); !close.empty()) {
+    return message + fmt::format("; did you mean \"{}\"?", close);
+  }
+  constexpr std::size_t shown = 12;
+  const bool more = known.size() > shown;
+  if (more) known.resize(shown);
+  return message + fmt::format("; it has {}{}.", fmt::join(known, ", "), more ? ", ..." : "");
+}
+
 }  // namespace
 
 TetMesh::TetMesh(MeshData data, Orphans orphans) : data_(std::move(data)) {
   check_sizes(data_);
   check_indices(data_);
   check_coordinates(data_);
+  check_fields(data_);
   check_shapes(data_);
   BoundaryFaces boundary = extract_boundary(data_.tets, static_cast<Index>(data_.vertices.size()), data_.source);
   surface_ = std::move(boundary.triangles);
@@ -168,6 +204,27 @@ TetMesh::TetMesh(MeshData data, Orphans orphans) : data_(std::move(data)) {
     std::sort(members.begin(), members.end());
     members.erase(std::unique(members.begin(), members.end()), members.end());
   }
+}
+
+std::vector<Index> TetMesh::region_tets(std::string_view name) const {
+  std::set<Index> labels;
+  for (const auto& [label, label_name] : data_.region_names) {
+    if (label_name == name) labels.insert(label);
+  }
+  if (labels.empty()) {
+    Index label = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), label);
+    const bool number = error == std::errc{} && end == name.data() + name.size();
+    if (number && std::find(data_.regions.begin(), data_.regions.end(), label) != data_.regions.end()) {
+      labels.insert(label);
+    }
+  }
+  if (labels.empty()) throw InputError(unknown_region(data_, name));
+  std::vector<Index> result;
+  for (std::size_t t = 0; t < data_.regions.size(); ++t) {
+    if (labels.contains(data_.regions[t])) result.push_back(static_cast<Index>(t));
+  }
+  return result;
 }
 
 double TetMesh::volume(Index tet) const {

@@ -24,7 +24,7 @@ auto at_origin(const std::string& origin, Function&& function) {
 }
 
 std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
-  MeshData data = source.box ? box(*source.box) : read_mesh(source.file);
+  MeshData data = source.box ? box(*source.box) : read_mesh_data(source.file);
   const Mat3 rotation =
       source.angle == 0 ? Mat3(Mat3::Identity()) : Eigen::AngleAxisd(source.angle, source.axis).toRotationMatrix();
   const bool turns = source.angle != 0;
