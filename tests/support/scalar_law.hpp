@@ -33,7 +33,16 @@ inline ScalarSvd scalar_svd(const Mat3& F) {
   return result;
 }
 
-enum class ScalarKind { neo_hookean, stable_neo_hookean, stvk, fixed_corotated, linear_corotated, arap };
+enum class ScalarKind {
+  neo_hookean,
+  stable_neo_hookean,
+  stvk,
+  fixed_corotated,
+  linear_corotated,
+  arap,
+  macklin_mueller,
+  mooney_rivlin
+};
 
 inline ScalarKind scalar_kind(const std::string& name) {
   if (name == "neo-hookean") return ScalarKind::neo_hookean;
@@ -41,6 +50,8 @@ inline ScalarKind scalar_kind(const std::string& name) {
   if (name == "stvk") return ScalarKind::stvk;
   if (name == "fixed-corotated") return ScalarKind::fixed_corotated;
   if (name == "linear-corotated") return ScalarKind::linear_corotated;
+  if (name == "macklin-mueller") return ScalarKind::macklin_mueller;
+  if (name == "mooney-rivlin") return ScalarKind::mooney_rivlin;
   return ScalarKind::arap;
 }
 
@@ -86,6 +97,33 @@ inline ScalarStretches scalar_stretches(ScalarKind kind, const Vec3& s, double m
     case ScalarKind::linear_corotated:
       return {mu * (s - ones).squaredNorm() + lambda / 2 * std::pow(s.sum() - 3, 2),
               2 * mu * (s - ones) + lambda * (s.sum() - 3) * ones, 2 * mu * one + lambda * ones * ones.transpose()};
+    case ScalarKind::macklin_mueller: {
+      const double l = lambda + mu, a = 1 + mu / l;
+      return {mu / 2 * (I - 3) + l / 2 * ((J - a) * (J - a) - (1 - a) * (1 - a)), mu * s + l * (J - a) * c,
+              mu * one + l * c * c.transpose() + l * (J - a) * cc};
+    }
+    case ScalarKind::mooney_rivlin: {
+      // f(I1, J) = I1 J^-2/3 and g(I2, J) = I2 J^-4/3 by the chain rule; share 0.2.
+      const double share = 0.2, c10 = mu / 2 * (1 - share), c01 = mu / 2 * share, K = lambda + 2 * mu / 3;
+      if (!(J > 0)) return {std::numeric_limits<double>::infinity(), Vec3::Zero(), Mat3::Zero()};
+      const double I2 = c.squaredNorm();
+      const Vec3 d1 = 2 * s;
+      Vec3 d2;
+      Mat3 dd2;
+      for (int i = 0; i < 3; ++i) {
+        d2[i] = 2 * s[i] * (I - s[i] * s[i]);
+        for (int j = 0; j < 3; ++j) dd2(i, j) = i == j ? 2 * (I - s[i] * s[i]) : 4 * s[i] * s[j];
+      }
+      const auto part = [&](double invariant, const Vec3& d, const Mat3& dd, double power) {
+        const double p0 = std::pow(J, -power), p1 = -power * p0 / J, p2 = power * (power + 1) * p0 / (J * J);
+        return ScalarStretches{
+            invariant * p0 - 3, p0 * d + invariant * p1 * c,
+            p0 * dd + p1 * (d * c.transpose() + c * d.transpose()) + invariant * (p2 * c * c.transpose() + p1 * cc)};
+      };
+      const ScalarStretches f = part(I, d1, 2 * one, 2.0 / 3), g = part(I2, d2, dd2, 4.0 / 3);
+      return {c10 * f.psi + c01 * g.psi + K / 2 * (J - 1) * (J - 1), c10 * f.d + c01 * g.d + K * (J - 1) * c,
+              c10 * f.dd + c01 * g.dd + K * (c * c.transpose() + (J - 1) * cc)};
+    }
     case ScalarKind::arap:
       break;
   }

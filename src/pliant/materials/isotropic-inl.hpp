@@ -259,8 +259,8 @@ HWY_INLINE void invariant_hessian(const Matrix3& F, Real mu, Real lambda, Batch4
 }
 
 template <class Law>
-HWY_INLINE void stretch_stress(const Svd& svd, Real mu, Real lambda, Real& psi, Matrix3& P) {
-  const InStretches f = Law::evaluate(svd.s, mu, lambda);
+HWY_INLINE void stretch_stress(const Law& law, const Svd& svd, Real mu, Real lambda, Real& psi, Matrix3& P) {
+  const InStretches f = law.evaluate(svd.s, mu, lambda);
   psi = f.psi;
   Matrix3 scaled;
   for (int c = 0; c < 9; ++c) scaled.m[c] = svd.U.m[c] * f.d[c / 3];
@@ -268,10 +268,30 @@ HWY_INLINE void stretch_stress(const Svd& svd, Real mu, Real lambda, Real& psi, 
 }
 
 template <class Law>
-HWY_INLINE void stretch_hessian(const Svd& svd, Real mu, Real lambda, Projection projection, Batch45& H, int lane) {
-  Blocks blocks = hessian_blocks<Law>(Law::evaluate(svd.s, mu, lambda), svd.s);
+HWY_INLINE void stretch_hessian(const Law& law, const Svd& svd, Real mu, Real lambda, Projection projection, Batch45& H,
+                                int lane) {
+  Blocks blocks = hessian_blocks<Law>(law.evaluate(svd.s, mu, lambda), svd.s);
   if (projection == Projection::analytic) project_blocks(blocks);
   rotate_blocks(blocks, svd, H, lane);
+}
+
+/// The same for whole batches.
+template <class Law>
+void stress_by_stretches(const Law& law, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
+  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
+    Real energy;
+    Matrix3 stress;
+    stretch_stress(law, svd, Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), energy, stress);
+    energy.store(psi.row[0] + lane);
+    store_matrix(stress, P, lane);
+  });
+}
+
+template <class Law>
+void hessian_by_stretches(const Law& law, const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
+  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
+    stretch_hessian(law, svd, Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), projection, H, lane);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -12,10 +12,13 @@ enum class IsotropicLaw {
   fixed_corotated,
   linear_corotated,
   arap,
+  macklin_mueller,
+  mooney_rivlin,
 };
 
-/// Law::stress and Law::hessian of an isotropic law.
-void isotropic_stress(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P);
-void isotropic_hessian(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H);
+/// Law::stress and Law::hessian of an isotropic law. `shape` is the constant of laws that have one (Mooney-Rivlin).
+void isotropic_stress(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P);
+void isotropic_hessian(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Projection projection,
+                       Batch45& H);
 
 }  // namespace pliant

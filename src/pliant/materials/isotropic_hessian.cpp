@@ -13,23 +13,16 @@ namespace pliant {
 namespace HWY_NAMESPACE {
 
 template <class Law>
-void by_stretches(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
-  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
-    stretch_hessian<Law>(svd, Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), projection, H, lane);
-  });
-}
-
-template <class Law>
 void by_invariants(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
-  if (projection == Projection::analytic) return by_stretches<ByStretches<Law>>(F, lame, projection, H);
+  if (projection == Projection::analytic) return hessian_by_stretches(ByStretches<Law>(), F, lame, projection, H);
   for (int lane = 0; lane < kBatch; lane += lanes()) {
     invariant_hessian<Law>(load_matrix(F, lane), Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), H,
                            lane);
   }
 }
 
-void isotropic_hessian_batch(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Projection projection,
-                             Batch45& H) {
+void isotropic_hessian_batch(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame,
+                             Projection projection, Batch45& H) {
   switch (law) {
     case IsotropicLaw::neo_hookean:
       return by_invariants<NeoHookean>(F, lame, projection, H);
@@ -37,12 +30,16 @@ void isotropic_hessian_batch(IsotropicLaw law, const Batch9& F, const Batch<2>& 
       return by_invariants<StableNeoHookean>(F, lame, projection, H);
     case IsotropicLaw::st_venant_kirchhoff:
       return by_invariants<StVenantKirchhoff>(F, lame, projection, H);
+    case IsotropicLaw::macklin_mueller:
+      return by_invariants<MacklinMueller>(F, lame, projection, H);
+    case IsotropicLaw::mooney_rivlin:
+      return hessian_by_stretches(OfRotation<MooneyRivlin>{{shape}}, F, lame, projection, H);
     case IsotropicLaw::fixed_corotated:
-      return by_stretches<OfRotation<FixedCorotated>>(F, lame, projection, H);
+      return hessian_by_stretches(OfRotation<FixedCorotated>(), F, lame, projection, H);
     case IsotropicLaw::linear_corotated:
-      return by_stretches<OfRotation<LinearCorotated>>(F, lame, projection, H);
+      return hessian_by_stretches(OfRotation<LinearCorotated>(), F, lame, projection, H);
     case IsotropicLaw::arap:
-      return by_stretches<OfRotation<Arap>>(F, lame, projection, H);
+      return hessian_by_stretches(OfRotation<Arap>(), F, lame, projection, H);
   }
 }
 
@@ -55,8 +52,9 @@ namespace pliant {
 
 HWY_EXPORT(isotropic_hessian_batch);
 
-void isotropic_hessian(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
-  HWY_DYNAMIC_DISPATCH(isotropic_hessian_batch)(law, F, lame, projection, H);
+void isotropic_hessian(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Projection projection,
+                       Batch45& H) {
+  HWY_DYNAMIC_DISPATCH(isotropic_hessian_batch)(law, shape, F, lame, projection, H);
 }
 
 }  // namespace pliant

@@ -24,19 +24,8 @@ void by_invariants(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9&
   }
 }
 
-template <class Law>
-void by_stretches(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
-  for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
-    Real energy;
-    Matrix3 stress;
-    stretch_stress<OfRotation<Law>>(svd, Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), energy,
-                                    stress);
-    energy.store(psi.row[0] + lane);
-    store_matrix(stress, P, lane);
-  });
-}
-
-void isotropic_stress_batch(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
+void isotropic_stress_batch(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Batch<1>& psi,
+                            Batch9& P) {
   switch (law) {
     case IsotropicLaw::neo_hookean:
       return by_invariants<NeoHookean>(F, lame, psi, P);
@@ -44,12 +33,16 @@ void isotropic_stress_batch(IsotropicLaw law, const Batch9& F, const Batch<2>& l
       return by_invariants<StableNeoHookean>(F, lame, psi, P);
     case IsotropicLaw::st_venant_kirchhoff:
       return by_invariants<StVenantKirchhoff>(F, lame, psi, P);
+    case IsotropicLaw::macklin_mueller:
+      return by_invariants<MacklinMueller>(F, lame, psi, P);
+    case IsotropicLaw::mooney_rivlin:
+      return stress_by_stretches(OfRotation<MooneyRivlin>{{shape}}, F, lame, psi, P);
     case IsotropicLaw::fixed_corotated:
-      return by_stretches<FixedCorotated>(F, lame, psi, P);
+      return stress_by_stretches(OfRotation<FixedCorotated>(), F, lame, psi, P);
     case IsotropicLaw::linear_corotated:
-      return by_stretches<LinearCorotated>(F, lame, psi, P);
+      return stress_by_stretches(OfRotation<LinearCorotated>(), F, lame, psi, P);
     case IsotropicLaw::arap:
-      return by_stretches<Arap>(F, lame, psi, P);
+      return stress_by_stretches(OfRotation<Arap>(), F, lame, psi, P);
   }
 }
 
@@ -62,8 +55,8 @@ namespace pliant {
 
 HWY_EXPORT(isotropic_stress_batch);
 
-void isotropic_stress(IsotropicLaw law, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
-  HWY_DYNAMIC_DISPATCH(isotropic_stress_batch)(law, F, lame, psi, P);
+void isotropic_stress(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
+  HWY_DYNAMIC_DISPATCH(isotropic_stress_batch)(law, shape, F, lame, psi, P);
 }
 
 }  // namespace pliant

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,15 +24,24 @@ struct Lame {
 /// From Young's modulus (Pa) and Poisson's ratio. Throws InputError unless young > 0 and -1 < poisson < 0.5.
 Lame lame_from_young(double young, double poisson);
 
-struct LawInfo {
-  std::string name;         ///< as in scene files, for example "neo-hookean"
-  std::string summary;      ///< one sentence: what it is good for
-  std::string formula;      ///< Psi in plain text
-  std::string reference;    ///< where it comes from
-  bool survives_inversion;  ///< finite for J <= 0
+/// A dimensionless constant of a law, the same for a whole body.
+struct LawConstant {
+  std::string name;
+  std::string summary;
+  double fallback;
+  double lowest, highest;  ///< both included
 };
 
-/// A strain-energy density Psi(F), J/m^3. Stateless; parameters (mu and lambda here) come per point.
+struct LawInfo {
+  std::string name;                ///< as in scene files, for example "neo-hookean"
+  std::string summary = {};        ///< one sentence: what it is good for
+  std::string formula = {};        ///< Psi in plain text
+  std::string reference = {};      ///< where it comes from
+  bool survives_inversion = true;  ///< finite for J <= 0
+  std::vector<LawConstant> constants = {};
+};
+
+/// A strain-energy density Psi(F), J/m^3. Immutable; mu and lambda come per point, other constants are part of the law.
 class Law {
  public:
   virtual ~Law() = default;
@@ -41,12 +51,15 @@ class Law {
   virtual void stress(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) const = 0;
   /// d2Psi/dF2, exact, or with its negative eigenvalues clamped at zero (projection == analytic).
   virtual void hessian(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) const = 0;
+  /// The parameters of linear elasticity that the law equals to second order at rest: mostly the ones given.
+  virtual Lame linearised(const Lame& lame) const { return lame; }
 };
 
 /// All laws, in the order `pliant materials` prints them.
 std::span<const std::shared_ptr<const Law>> laws();
-/// Throws InputError naming the nearest law when there is none of this name.
-std::shared_ptr<const Law> find_law(std::string_view name);
+/// Throws InputError naming the nearest law (or constant) when there is none of this name, and for constants out of
+/// range.
+std::shared_ptr<const Law> find_law(std::string_view name, const std::map<std::string, double>& constants = {});
 
 /// A law with its parameters, and the evaluation at a single point.
 struct Material {

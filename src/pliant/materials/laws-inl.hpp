@@ -78,6 +78,23 @@ struct StableNeoHookean {
   }
 };
 
+/// mu/2 (I - 3) + l/2 (J - 1 - mu/l)^2, minus its value at rest (Macklin, Mueller 2021); l = lambda + mu makes it
+/// linear elasticity with (mu, lambda) at rest, where the paper's own lambda is this l.
+struct MacklinMueller {
+  static constexpr bool kUsesSecondInvariant = false;
+  static HWY_INLINE InInvariants evaluate(Real I, Real, Real J, Real mu, Real lambda) {
+    const Real l = lambda + mu, strain = J - Real(1.0);
+    InInvariants f;
+    f.psi = Real(0.5) * mu * (I - Real(3.0)) + strain * (Real(0.5) * l * strain - mu);
+    f.d_I = Real(0.5) * mu;
+    f.d_II = 0.0;
+    f.d_J = l * strain - mu;
+    f.d_I_I = 0.0;
+    f.d_J_J = l;
+    return f;
+  }
+};
+
 /// mu/4 (II - 2 I + 3) + lambda/8 (I - 3)^2, that is mu |E|^2 + lambda/2 (tr E)^2 with the Green strain E = (C - 1)/2.
 struct StVenantKirchhoff {
   static constexpr bool kUsesSecondInvariant = true;
@@ -135,6 +152,47 @@ struct LinearCorotated {
 struct Arap {
   static HWY_INLINE InStretches evaluate(const Real s[3], Real mu, Real) {
     return LinearCorotated::evaluate(s, mu, 0.0);
+  }
+};
+
+/// c10 (J^(-2/3) I1 - 3) + c01 (J^(-4/3) I2 - 3) + K/2 (J - 1)^2 with I1 = sum s_i^2, I2 = sum s_i^2 s_j^2,
+/// 2 (c10 + c01) = mu and K = lambda + 2/3 mu; infinite for J <= 0, where the derivatives are zero.
+struct MooneyRivlin {
+  double share;  ///< c01 / (c10 + c01)
+
+  HWY_INLINE InStretches evaluate(const Real s[3], Real mu, Real lambda) const {
+    const Real q[3] = {s[0] * s[0], s[1] * s[1], s[2] * s[2]};
+    const Real c[3] = {s[1] * s[2], s[2] * s[0], s[0] * s[1]};
+    const Real J = s[0] * c[0], I1 = q[0] + q[1] + q[2];
+    const Real I2 = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
+    const Mask inside = J > Real(0.0);
+    const Real p = select(inside, exp(Real(-2.0 / 3.0) * log(J)), 0.0), pp = p * p;
+    const Real c10 = Real(0.5 * (1 - share)) * mu * p, c01 = Real(0.5 * share) * mu * pp;
+    const Real bulk = select(inside, lambda + Real(2.0 / 3.0) * mu, 0.0), volume = J - Real(1.0);
+    const Real full10 = Real(1.5 * (1 - share)) * mu, full01 = Real(1.5 * share) * mu;
+    InStretches f;
+    f.psi = select(inside, (c10 * I1 - full10) + (c01 * I2 - full01) + Real(0.5) * bulk * (volume * volume), HUGE_VAL);
+    Real t[3], A[3];
+    for (int i = 0; i < 3; ++i) {
+      t[i] = select(inside, Real(1.0) / s[i], 0.0);
+      A[i] = I1 - q[i];
+      const Real first = Real(2.0) * s[i] - Real(2.0 / 3.0) * I1 * t[i];
+      const Real second = Real(2.0) * s[i] * A[i] - Real(4.0 / 3.0) * I2 * t[i];
+      f.d[i] = c10 * first + c01 * second + bulk * volume * c[i];
+      const Real tt = t[i] * t[i];
+      f.dd[packed(i, i)] = c10 * (Real(10.0 / 9.0) * I1 * tt - Real(2.0 / 3.0)) +
+                           c01 * (Real(28.0 / 9.0) * I2 * tt - Real(10.0 / 3.0) * A[i]) + bulk * (c[i] * c[i]);
+    }
+    for (int j = 1; j < 3; ++j) {
+      for (int i = 0; i < j; ++i) {
+        const Real tt = t[i] * t[j];
+        const Real first = Real(4.0 / 9.0) * I1 * tt - Real(4.0 / 3.0) * (s[i] * t[j] + s[j] * t[i]);
+        const Real second = Real(4.0) * s[i] * s[j] - Real(8.0 / 3.0) * (s[i] * A[i] * t[j] + s[j] * A[j] * t[i]) +
+                            Real(16.0 / 9.0) * I2 * tt;
+        f.dd[packed(i, j)] = c10 * first + c01 * second + bulk * (c[i] * c[j] + volume * s[3 - i - j]);
+      }
+    }
+    return f;
   }
 };
 

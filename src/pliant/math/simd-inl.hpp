@@ -58,6 +58,9 @@ HWY_INLINE bool any(Mask m) { return !hn::AllFalse(Tag(), m); }
 /// Natural logarithm of a positive, normal or subnormal number; other lanes are unspecified, mask them out.
 HWY_INLINE Real log(Real a) { return hn::Log(Tag(), a.v); }
 
+/// Exponential, for arguments between -700 and 700.
+HWY_INLINE Real exp(Real a) { return hn::Exp(Tag(), a.v); }
+
 /// 3x3 matrix, column by column.
 struct Matrix3 {
   Real m[9];
