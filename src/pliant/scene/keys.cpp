@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pliant/scene/material_keys.hpp"
+
 namespace pliant {
 
 namespace {
@@ -26,31 +28,6 @@ Key where_key(const std::string& what, bool required) {
           .example = "\"x-min\"",
           .required = required};
 }
-
-std::vector<Key> stiffness_keys() {
-  return {
-      {.name = "young",
-       .summary = "Young's modulus: 1e5 is soft rubber, 1e7 hard rubber, 2e11 steel.",
-       .unit = "Pa",
-       .example = "4e5",
-       .limits = kPositive,
-       .aliases = {"E"}},
-      {.name = "poisson",
-       .summary = "Poisson's ratio: 0 does not bulge, towards 0.5 keeps its volume.",
-       .example = "0.4",
-       .limits = {-1, 0.5, false, false},
-       .aliases = {"nu"},
-       .hint =
-           "0.5 would be incompressible, which displacement elements cannot represent; use for example 0.45 or 0.49"},
-      {.name = "mu",
-       .summary = "Shear modulus, in place of young and poisson.",
-       .unit = "Pa",
-       .example = "1.5e5",
-       .limits = kPositive},
-      {.name = "lambda", .summary = "First Lame parameter, together with mu.", .unit = "Pa", .example = "5e5"},
-  };
-}
-Alternatives stiffness_alternatives() { return {{{"young", "poisson"}, {"mu", "lambda"}}, true}; }
 
 const Section& box_mesh_section() {
   static const Section section{
@@ -107,7 +84,8 @@ const Section& region_section() {
   static const Section section = [] {
     Section s{"[body.regions.NAME]",
               "in [body.regions]",
-              "A part of a body with its own stiffness. NAME is a region number of the mesh file, or a named set "
+              "A part of a body with its own stiffness. NAME is a region of the mesh file (its name or number), or a "
+              "named set "
               "(elements with all "
               "their vertices in it), or, with `where`, any name. Where regions overlap, the later one holds.",
               stiffness_keys(),
@@ -124,7 +102,8 @@ const Section& body_section() {
               "in [[body]]",
               "A deformable body: where its mesh comes from and what it is made of.",
               {},
-              {{{{"box"}, {"mesh"}}, true}, stiffness_alternatives()}};
+              {{{{"box"}, {"mesh"}, {"cloth"}}, true},
+               {{{"young", "poisson"}, {"mu", "lambda"}, {"c10", "c01", "bulk"}, {"curves"}}, false}}};
     s.keys = {
         name_key("body"),
         {.name = "box",
@@ -136,6 +115,7 @@ const Section& body_section() {
          .kind = Kind::text,
          .summary = "Read a MEDIT `.mesh` or Gmsh `.msh` file; a relative path starts at the scene file.",
          .example = "\"bunny.mesh\""},
+        cloth_key(),
         {.name = "scale",
          .kind = Kind::factor,
          .summary = "Scales the mesh, first of the three transformations; three numbers scale x, y and z.",
@@ -163,9 +143,10 @@ const Section& body_section() {
          .aliases = {"law"}},
     };
     for (Key& key : stiffness_keys()) s.keys.push_back(std::move(key));
+    for (Key& key : material_keys()) s.keys.push_back(std::move(key));
     const std::vector<Key> rest = {
         {.name = "density",
-         .summary = "Mass per volume at rest.",
+         .summary = "Mass per volume at rest; of cloth per area (kg/m^2).",
          .unit = "kg/m^3",
          .fallback = "1000.0",
          .limits = kPositive,
@@ -444,6 +425,7 @@ const Section& scene_keys() {
        {.name = "pin", .kind = Kind::tables, .summary = "Held vertices.", .section = &pin_section()},
        {.name = "script", .kind = Kind::tables, .summary = "Moved vertices.", .section = &script_section()},
        {.name = "load", .kind = Kind::tables, .summary = "Forces.", .section = &load_section()},
+       {.name = "muscle", .kind = Kind::tables, .summary = "Activations of fibres.", .section = &muscle_section()},
        {.name = "solver",
         .kind = Kind::table,
         .summary = "The time stepper.",

@@ -25,8 +25,11 @@ enum class Kind {
   vector,     ///< three numbers
   factor,     ///< a number or three of them
   counts,     ///< three whole numbers
+  pair,       ///< two numbers
   span,       ///< two increasing numbers
   indices,    ///< a list of whole numbers
+  numbers,    ///< a list of numbers
+  pairs,      ///< a list of two numbers each, the first increasing
   selection,  ///< text, a table, or a list of those: see selection.hpp
   table,
   tables,        ///< [[...]]
