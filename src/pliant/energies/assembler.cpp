@@ -78,12 +78,12 @@ struct Assembler::Part {
         gradients(3 * e.stencils().nodes.size()) {}
 
   /// Evaluates all stencils and adds their values up in order.
-  double evaluate(const VecX& x, bool with_gradients) {
+  double evaluate(const Pose& pose, bool with_gradients) {
     const Stencils& stencils = energy.stencils();
     return sum_chunks(stencils.count(), kStencilGrain, [&](Index begin, Index end) {
       double* v = values.data() + begin;
       double* g = with_gradients ? gradients.data() + 3 * std::ptrdiff_t(begin) * stencils.size : nullptr;
-      energy.evaluate(x, {begin, end}, v, g);
+      energy.evaluate(pose, {begin, end}, v, g);
       double sum = 0;
       for (Index s = 0; s < end - begin; ++s) sum += v[s];
       return sum;
@@ -97,16 +97,16 @@ Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies, co
 
 Assembler::~Assembler() = default;
 
-double Assembler::value(const VecX& x) {
+double Assembler::value(const Pose& pose) {
   double sum = 0;
-  for (auto& part : parts_) sum += part->evaluate(x, false);
+  for (auto& part : parts_) sum += part->evaluate(pose, false);
   return sum;
 }
 
-double Assembler::add_gradient(const VecX& x, VecX& g) {
+double Assembler::add_gradient(const Pose& pose, VecX& g) {
   double sum = 0;
   for (auto& part : parts_) {
-    sum += part->evaluate(x, true);
+    sum += part->evaluate(pose, true);
     const GatherMap& map = part->nodes;
     for_chunks(static_cast<Index>(map.start.size()) - 1, kNodeGrain, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
@@ -122,14 +122,18 @@ double Assembler::add_gradient(const VecX& x, VecX& g) {
   return sum;
 }
 
-void Assembler::add_hessian(const VecX& x, Projection projection, BlockMatrix& A) {
+void Assembler::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A, std::span<const double> scales) {
   assert(A.block_size() == 3);
-  for (auto& part : parts_) {
+  assert(scales.empty() || scales.size() == parts_.size());
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const auto& part = parts_[p];
+    const double scale = scales.empty() ? 1 : scales[p];
+    if (scale == 0) continue;
     const Stencils& stencils = part->energy.stencils();
     const std::size_t per_stencil = 9 * static_cast<std::size_t>(local_blocks(stencils.size));
     part->hessians.resize(per_stencil * static_cast<std::size_t>(stencils.count()));
     for_chunks(stencils.count(), kStencilGrain, [&](Index begin, Index end) {
-      part->energy.hessians(x, {begin, end}, projection, part->hessians.data() + per_stencil * begin);
+      part->energy.hessians(pose, {begin, end}, projection, part->hessians.data() + per_stencil * begin);
     });
     const GatherMap& map = part->blocks;
     for_chunks(static_cast<Index>(map.start.size()) - 1, kBlockGrain, [&](Index begin, Index end) {
@@ -140,9 +144,9 @@ void Assembler::add_hessian(const VecX& x, Projection projection, BlockMatrix& A
           const double* in = part->hessians.data() + 9 * static_cast<std::size_t>(word >> 1);
           if (word & 1) {
             for (int c = 0; c < 3; ++c)
-              for (int r = 0; r < 3; ++r) out[3 * c + r] += in[3 * r + c];
+              for (int r = 0; r < 3; ++r) out[3 * c + r] += scale * in[3 * r + c];
           } else {
-            for (int e = 0; e < 9; ++e) out[e] += in[e];
+            for (int e = 0; e < 9; ++e) out[e] += scale * in[e];
           }
         }
       }

@@ -18,11 +18,12 @@ class Assembler {
   Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern);
   ~Assembler();
 
-  double value(const VecX& x);
+  double value(const Pose& pose);
   /// Adds to g and returns the value, in one pass over the stencils.
-  double add_gradient(const VecX& x, VecX& g);
-  /// Adds to A, whose pattern is the one given.
-  void add_hessian(const VecX& x, Projection projection, BlockMatrix& A);
+  double add_gradient(const Pose& pose, VecX& g);
+  /// Adds to A, whose pattern is the one given; where `scales` is given, each energy's share times its scale (an energy
+  /// with the scale zero is not even evaluated).
+  void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A, std::span<const double> scales = {});
 
  private:
   struct Part;

@@ -15,13 +15,58 @@
 
 namespace pliant {
 
+namespace {
+
+/// Fibres, packed by batches of elements.
+struct FibreGroup {
+  std::shared_ptr<const FibreLaw> law;
+  std::vector<FibreBatch> batches;
+  Index activation;
+
+  double activation_in(const Pose& pose) const {
+    return activation < 0 || pose.activation.empty() ? 0 : pose.activation[static_cast<std::size_t>(activation)];
+  }
+};
+
+void require_one_or_each(std::size_t given, Index elements, const char* what) {
+  if (given == 1 || given == static_cast<std::size_t>(elements)) return;
+  std::ostringstream message;
+  message << what << ": give one for the whole body or one per element (" << elements << "), got " << given;
+  throw InputError(message.str());
+}
+
+FibreGroup pack(const Fibres& fibres, Index elements) {
+  require_one_or_each(fibres.parameters.size(), elements, "fibre parameters");
+  require_one_or_each(fibres.directions.size(), elements, "fibre directions");
+  FibreGroup group{fibres.law, {}, fibres.activation};
+  group.batches.resize(static_cast<std::size_t>((elements + kBatch - 1) / kBatch));
+  for (std::size_t b = 0; b < group.batches.size(); ++b) {
+    for (int p = 0; p < kBatch; ++p) {
+      const auto e = static_cast<std::size_t>(std::min(static_cast<Index>(b) * kBatch + p, elements - 1));
+      const Vec3& direction = fibres.directions[fibres.directions.size() == 1 ? 0 : e];
+      FibreParameters parameters = fibres.parameters[fibres.parameters.size() == 1 ? 0 : e];
+      if (!direction.allFinite()) throw InputError("a fibre direction is not finite");
+      const double length = direction.norm();
+      if (length == 0) parameters = {0, parameters.shape, 0};
+      for (int i = 0; i < 3; ++i) group.batches[b][i][p] = length > 0 ? direction[i] / length : 0;
+      group.batches[b][3][p] = parameters.stiffness;
+      group.batches[b][4][p] = parameters.shape;
+      group.batches[b][5][p] = parameters.active_stress;
+    }
+  }
+  return group;
+}
+
+}  // namespace
+
 struct ElasticEnergy::Implementation {
   std::shared_ptr<const Law> law;
   const ReferenceElement* reference;
   Stencils stencils;
   std::vector<ElementGeometry> geometry;  ///< per batch
   std::vector<Batch<2>> lame;             ///< per batch
-  std::vector<Index> offsets;             ///< per batch, local node and element of the batch: first unknown of the node
+  std::vector<FibreGroup> fibres;
+  std::vector<Index> offsets;  ///< per batch, local node and element of the batch: first unknown of the node
   std::vector<std::vector<double>> gradients;  ///< reference gradients at the quadrature points and, last, the centroid
 
   int nodes() const { return reference->nodes(); }
@@ -29,6 +74,16 @@ struct ElasticEnergy::Implementation {
   double weight(int point) const { return reference->weights()[static_cast<std::size_t>(point)]; }
   const double* gradient(int point) const { return gradients[static_cast<std::size_t>(point)].data(); }
 
+  void stress(const Pose& pose, std::size_t batch, const Batch9& F, Batch<1>& psi, Batch9& P) const {
+    law->stress(F, lame[batch], psi, P);
+    for (const FibreGroup& group : fibres)
+      add_fibre_stress(*group.law, F, group.batches[batch], group.activation_in(pose), psi, P);
+  }
+  void hessian(const Pose& pose, std::size_t batch, const Batch9& F, Projection projection, Batch45& H) const {
+    law->hessian(F, lame[batch], projection, H);
+    for (const FibreGroup& group : fibres)
+      add_fibre_hessian(*group.law, F, group.batches[batch], group.activation_in(pose), projection, H);
+  }
   void gather(const VecX& x, Index batch, NodeBatch& out) const {
     gather_nodes(x.data(),
                  offsets.data() + static_cast<std::size_t>(batch) * static_cast<std::size_t>(nodes() * kBatch), nodes(),
@@ -54,16 +109,12 @@ void for_batches(Range range, Body&& body) {
 }  // namespace
 
 ElasticEnergy::ElasticEnergy(const FeMesh& mesh, std::shared_ptr<const Law> law, std::vector<Lame> lame,
-                             Index first_node)
+                             Index first_node, const std::vector<Fibres>& fibres)
     : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
   const Index count = mesh.element_count();
-  if (lame.size() != 1 && lame.size() != static_cast<std::size_t>(count)) {
-    std::ostringstream message;
-    message << "material parameters: give one pair for the whole body or one per element (" << count << "), got "
-            << lame.size();
-    throw InputError(message.str());
-  }
+  require_one_or_each(lame.size(), count, "material parameters");
+  for (const Fibres& group : fibres) self.fibres.push_back(pack(group, count));
   self.law = std::move(law);
   self.reference = &mesh.reference();
   const int nodes = self.nodes();
@@ -109,19 +160,19 @@ ElasticEnergy::~ElasticEnergy() = default;
 const Stencils& ElasticEnergy::stencils() const { return implementation_->stencils; }
 const Law& ElasticEnergy::law() const { return *implementation_->law; }
 
-void ElasticEnergy::evaluate(const VecX& x, Range range, double* values, double* gradients) const {
+void ElasticEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
   const Implementation& self = *implementation_;
   const int unknowns = 3 * self.nodes();
   for_batches(range, [&](std::size_t batch, int first, int last, std::ptrdiff_t done) {
     NodeBatch nodes, forces;
-    self.gather(x, static_cast<Index>(batch), nodes);
+    self.gather(pose.x, static_cast<Index>(batch), nodes);
     Batch<1> energy = {};
     for (int r = 0; r < unknowns && self.points() > 1; ++r) std::fill_n(forces.row[r], kBatch, 0.0);
     for (int q = 0; q < self.points(); ++q) {
       Batch9 F, P;
       Batch<1> psi;
       deformation_gradient(nodes, self.gradient(q), self.nodes(), self.geometry[batch], F);
-      self.law->stress(F, self.lame[batch], psi, P);
+      self.stress(pose, batch, F, psi, P);
       add_energy(psi, self.weight(q), self.geometry[batch], energy);
       if (gradients) add_forces(P, self.weight(q), self.gradient(q), self.nodes(), self.geometry[batch], forces);
     }
@@ -130,19 +181,19 @@ void ElasticEnergy::evaluate(const VecX& x, Range range, double* values, double*
   });
 }
 
-void ElasticEnergy::hessians(const VecX& x, Range range, Projection projection, double* blocks) const {
+void ElasticEnergy::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
   const Implementation& self = *implementation_;
   const std::ptrdiff_t stride = 9 * local_blocks(self.nodes());
   for_batches(range, [&](std::size_t batch, int first, int last, std::ptrdiff_t done) {
     NodeBatch nodes;
-    self.gather(x, static_cast<Index>(batch), nodes);
+    self.gather(pose.x, static_cast<Index>(batch), nodes);
     Batch45 pulled[kMaxPoints];
     const double* tables[kMaxPoints];
     for (int q = 0; q < self.points(); ++q) {
       Batch9 F;
       Batch45 H;
       deformation_gradient(nodes, self.gradient(q), self.nodes(), self.geometry[batch], F);
-      self.law->hessian(F, self.lame[batch], projection, H);
+      self.hessian(pose, batch, F, projection, H);
       tables[q] = self.gradient(q);
       pull_back_hessian(H, self.weight(q), self.geometry[batch], pulled[q]);
     }
@@ -162,6 +213,24 @@ void ElasticEnergy::deformation_gradients(const VecX& x, Range range, Mat3* F) c
     deformation_gradient(nodes, self.gradient(self.points()), self.nodes(), self.geometry[batch], values);
     for (int p = first; p < last; ++p) {
       for (int c = 0; c < 9; ++c) F[done + p - first].data()[c] = values[c][p];
+    }
+  });
+}
+
+void ElasticEnergy::stresses(const Pose& pose, Range range, Mat3* F, Mat3* P) const {
+  const Implementation& self = *implementation_;
+  for_batches(range, [&](std::size_t batch, int first, int last, std::ptrdiff_t done) {
+    NodeBatch nodes;
+    Batch9 gradients, stress;
+    Batch<1> psi;
+    self.gather(pose.x, static_cast<Index>(batch), nodes);
+    deformation_gradient(nodes, self.gradient(self.points()), self.nodes(), self.geometry[batch], gradients);
+    self.stress(pose, batch, gradients, psi, stress);
+    for (int p = first; p < last; ++p) {
+      for (int c = 0; c < 9; ++c) {
+        F[done + p - first].data()[c] = gradients[c][p];
+        P[done + p - first].data()[c] = stress[c][p];
+      }
     }
   });
 }

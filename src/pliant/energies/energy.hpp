@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +8,14 @@
 #include "pliant/math/types.hpp"
 
 namespace pliant {
+
+/// Where an energy is evaluated: the positions, and what drives the model at this instant.
+struct Pose {
+  const VecX& x;                            ///< m
+  std::span<const double> activation = {};  ///< of the model's muscles, 0 to 1; empty: all relaxed
+
+  Pose(const VecX& positions, std::span<const double> activations = {}) : x(positions), activation(activations) {}
+};
 
 /// Groups of nodes that an energy couples, all of the same size.
 struct Stencils {
@@ -27,11 +36,11 @@ class Energy {
 
   /// For stencils [range.begin, range.end): their values (J) and, unless `gradients` is null, their local gradients
   /// (N), 3 * size doubles each. Both outputs begin with the first stencil of the range. A value may be +infinity.
-  virtual void evaluate(const VecX& x, Range range, double* values, double* gradients) const = 0;
+  virtual void evaluate(const Pose& pose, Range range, double* values, double* gradients) const = 0;
 
   /// For the same range the local Hessians (N/m): the blocks (a, b) with a <= b, ordered (0,0) (0,1) (1,1) (0,2) ...,
   /// that is block (a, b) at b (b + 1) / 2 + a, each nine doubles, column by column.
-  virtual void hessians(const VecX& x, Range range, Projection projection, double* blocks) const = 0;
+  virtual void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const = 0;
 };
 
 /// Blocks in a local Hessian of a stencil of `size` nodes.

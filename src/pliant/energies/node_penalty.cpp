@@ -16,10 +16,10 @@ void NodePenalty::hold(Index stencil, const Vec3& target, double weight) {
   weights_[stencil] = weight;
 }
 
-void NodePenalty::evaluate(const VecX& x, Range range, double* values, double* gradients) const {
+void NodePenalty::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const auto k = s;
-    const Vec3 offset = node(x, stencils_.nodes[k]) - targets_[k];
+    const Vec3 offset = node(pose.x, stencils_.nodes[k]) - targets_[k];
     *values++ = 0.5 * weights_[k] * offset.squaredNorm();
     if (gradients) {
       Eigen::Map<Vec3>{gradients} = weights_[k] * offset;
@@ -28,7 +28,7 @@ void NodePenalty::evaluate(const VecX& x, Range range, double* values, double* g
   }
 }
 
-void NodePenalty::hessians(const VecX&, Range range, Projection, double* blocks) const {
+void NodePenalty::hessians(const Pose&, Range range, Projection, double* blocks) const {
   for (Index s = range.begin; s < range.end; ++s, blocks += 9)
     Eigen::Map<Mat3>{blocks} = weights_[s] * Mat3::Identity();
 }

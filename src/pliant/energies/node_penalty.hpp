@@ -12,8 +12,8 @@ class NodePenalty final : public Energy {
 
   std::string_view name() const override { return "node penalty"; }
   const Stencils& stencils() const override { return stencils_; }
-  void evaluate(const VecX& x, Range range, double* values, double* gradients) const override;
-  void hessians(const VecX& x, Range range, Projection projection, double* blocks) const override;
+  void evaluate(const Pose& pose, Range range, double* values, double* gradients) const override;
+  void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const override;
 
   void release_all();
   /// `weight` in N/m.

@@ -16,7 +16,7 @@ namespace pliant {
 namespace {
 
 // The last digit is the version of the format. Numbers are stored as the machine has them (little-endian IEEE).
-constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-1\n";
+constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-2\n";
 
 class Writer {
  public:
@@ -90,6 +90,10 @@ Checkpoint decode(std::string_view bytes) {
   };
   in.get_array<double>(room_in(state.x));
   in.get_array<double>(room_in(state.v));
+  in.get_array<double>([&](std::uint64_t count) {
+    state.activation.resize(count);
+    return state.activation.data();
+  });
   const auto frames = in.get<std::uint64_t>();
   for (std::uint64_t i = 0; i < frames; ++i) {
     FilmFrame frame;
@@ -114,6 +118,7 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
   out.put(checkpoint.state.step);
   out.put_array(checkpoint.state.x.data(), static_cast<std::size_t>(checkpoint.state.x.size()));
   out.put_array(checkpoint.state.v.data(), static_cast<std::size_t>(checkpoint.state.v.size()));
+  out.put_array(checkpoint.state.activation.data(), checkpoint.state.activation.size());
   out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
   for (const FilmFrame& frame : checkpoint.film) {
     out.put(frame.time);

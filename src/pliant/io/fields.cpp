@@ -24,26 +24,26 @@ double largest_stretch(const Mat3& F) {
   return std::sqrt(eigen.eigenvalues()[2]);
 }
 
-/// First Piola stresses of up to kBatch elements; unused places repeat the first, so that no law meets garbage.
-void batch_stress(const Body& body, Index first, Index count, const Mat3* F, Mat3* P) {
-  Batch9 gradients, stresses;
-  Batch<2> lame;
-  Batch<1> psi;
-  for (int p = 0; p < kBatch; ++p) {
-    const Index k = p < count ? p : 0;
-    const Lame& l = body.lame.size() == 1 ? body.lame[0] : body.lame[static_cast<std::size_t>(first + k)];
-    for (int c = 0; c < 9; ++c) gradients[c][p] = F[k](c);
-    lame[0][p] = l.mu;
-    lame[1][p] = l.lambda;
+ElementFields triangle_fields(const Body& body, const VecX& x) {
+  const std::span<const Vec3> rest = body.vertices();
+  ElementFields fields;
+  for (const Triangle& t : body.surface()) {
+    double stretch = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Index a = t[k], b = t[(k + 1) % 3];
+      const double before = (rest[static_cast<std::size_t>(b)] - rest[static_cast<std::size_t>(a)]).norm();
+      stretch = std::max(stretch, (node(x, body.nodes.begin + b) - node(x, body.nodes.begin + a)).norm() / before);
+    }
+    fields.stretch.push_back(stretch);
+    fields.von_mises.push_back(0);
   }
-  body.law->stress(gradients, lame, psi, stresses);
-  for (Index k = 0; k < count; ++k)
-    for (int c = 0; c < 9; ++c) P[k](c) = stresses[c][k];
+  return fields;
 }
 
 }  // namespace
 
-ElementFields element_fields(const Body& body, const VecX& x) {
+ElementFields element_fields(const Body& body, const Pose& pose) {
+  if (!body.is_solid()) return triangle_fields(body, pose.x);
   const Index count = body.elements->element_count();
   ElementFields fields;
   fields.von_mises.resize(static_cast<std::size_t>(count));
@@ -52,8 +52,7 @@ ElementFields element_fields(const Body& body, const VecX& x) {
     Mat3 F[kBatch], P[kBatch];
     for (Index first = begin; first < end; first += kBatch) {
       const Index n = std::min<Index>(kBatch, end - first);
-      body.elastic->deformation_gradients(x, {first, first + n}, F);
-      batch_stress(body, first, n, F, P);
+      body.elastic->stresses(pose, {first, first + n}, F, P);
       for (Index k = 0; k < n; ++k) {
         fields.von_mises[static_cast<std::size_t>(first + k)] = von_mises(P[k], F[k]);
         fields.stretch[static_cast<std::size_t>(first + k)] = largest_stretch(F[k]);

@@ -12,7 +12,8 @@ struct ElementFields {
   std::vector<double> stretch;    ///< the largest principal stretch
 };
 
-/// One value per element of the body. Inverted elements of a law without energy there have a stress that is not finite.
-ElementFields element_fields(const Body& body, const VecX& x);
+/// One value per element of the body, or per triangle of a spring network (no stress; the stretch is that of its
+/// longest edge). Inverted elements of a law without energy there have a stress that is not finite.
+ElementFields element_fields(const Body& body, const Pose& pose);
 
 }  // namespace pliant

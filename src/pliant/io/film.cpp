@@ -29,19 +29,25 @@ std::vector<Skin> skins(const Model& model, const VecX& x) {
   std::vector<Skin> all;
   for (const Body& body : model.bodies()) {
     Skin skin;
-    const std::size_t vertices = body.mesh->vertices().size();
+    const std::size_t vertices = body.vertices().size();
     skin.positions.reserve(vertices);
     for (std::size_t v = 0; v < vertices; ++v)
       skin.positions.push_back(node(x, body.nodes.begin + static_cast<Index>(v)));
     skin.stretch.assign(vertices, 0);
     std::vector<double> count(vertices, 0);
     const ElementFields fields = element_fields(body, x);
-    for (std::size_t e = 0; e < fields.stretch.size(); ++e)
-      for (Index v : body.mesh->tets()[e]) {
-        skin.stretch[static_cast<std::size_t>(v)] += fields.stretch[e];
+    const auto spread = [&](const auto& corners, double stretch) {
+      for (Index v : corners) {
+        skin.stretch[static_cast<std::size_t>(v)] += stretch;
         ++count[static_cast<std::size_t>(v)];
       }
-    for (std::size_t v = 0; v < vertices; ++v) skin.stretch[v] /= count[v];
+    };
+    for (std::size_t e = 0; e < fields.stretch.size(); ++e)
+      if (body.is_solid())
+        spread(body.mesh->tets()[e], fields.stretch[e]);
+      else
+        spread(body.surface()[e], fields.stretch[e]);
+    for (std::size_t v = 0; v < vertices; ++v) skin.stretch[v] = count[v] > 0 ? skin.stretch[v] / count[v] : 1;
     all.push_back(std::move(skin));
   }
   return all;
@@ -96,7 +102,7 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
     for (std::size_t b = 0; b < moment.size(); ++b) {
       for (double& s : moment[b].stretch) s = std::clamp((s - 1) / (largest - 1), 0.0, 1.0);
       surfaces.push_back({.positions = moment[b].positions,
-                          .triangles = model.bodies()[b].mesh->surface(),
+                          .triangles = model.bodies()[b].surface(),
                           .colour_values = moment[b].stretch,
                           .edge_bits = {}});
     }

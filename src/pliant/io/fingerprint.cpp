@@ -30,18 +30,33 @@ void add_nodes(const std::vector<Index>& nodes, Hash& hash) {
 std::uint64_t hash_mesh(const Model& model) {
   Hash hash;
   hash.add(model.rest());
-  for (const Body& body : model.bodies())
-    hash.add(body.elements->elements().data(), body.elements->elements().size_bytes());
+  for (const Body& body : model.bodies()) add_nodes(body.energy().stencils().nodes, hash);
   return hash.value();
 }
 
 std::uint64_t hash_materials(const Model& model) {
   Hash hash;
+  // A law's constants and curves show in its energy somewhere off rest.
+  Mat3 probe;
+  probe << 1.3, 0.2, -0.1, 0.1, 0.8, 0.15, -0.2, 0.1, 1.1;
   for (const Body& body : model.bodies()) {
+    for (double number : {body.damping.mass, body.damping.stiffness}) hash.add(number);
+    if (!body.is_solid()) {
+      for (double stiffness : body.springs->stiffness()) hash.add(stiffness);
+      continue;
+    }
     hash.add(body.law->info().name);
     for (const Lame& lame : body.lame) {
       hash.add(lame.mu);
       hash.add(lame.lambda);
+      hash.add(Material{body.law, lame}.energy(probe));
+    }
+    for (const Fibres& fibres : body.fibres) {
+      hash.add(fibres.law->info().name);
+      for (const FibreParameters& p : fibres.parameters)
+        for (double number : {p.stiffness, p.shape, p.active_stress}) hash.add(number);
+      for (const Vec3& direction : fibres.directions) hash.add(VecX(direction));
+      hash.add(static_cast<std::int64_t>(fibres.activation));
     }
   }
   hash.add(static_cast<std::int64_t>(model.mass().kind()));
@@ -61,6 +76,11 @@ std::uint64_t hash_boundaries(const Model& model) {
     hash.add(static_cast<std::int64_t>(script.imposition));
     for (double number : {script.sigma, script.start, script.release}) hash.add(number);
   }
+  for (const Muscle& muscle : model.muscles())
+    for (const auto& key : muscle.activation.keys) {
+      hash.add(key.time);
+      hash.add(key.value);
+    }
   return hash.value();
 }
 

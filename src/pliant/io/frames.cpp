@@ -15,10 +15,10 @@ struct CellValues {
   std::vector<double> von_mises, stretch, body;
 };
 
-CellValues cell_values(const Model& model, const VecX& x) {
+CellValues cell_values(const Model& model, const Pose& pose) {
   CellValues values;
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
-    const ElementFields fields = element_fields(model.bodies()[b], x);
+    const ElementFields fields = element_fields(model.bodies()[b], pose);
     values.von_mises.insert(values.von_mises.end(), fields.von_mises.begin(), fields.von_mises.end());
     values.stretch.insert(values.stretch.end(), fields.stretch.begin(), fields.stretch.end());
     values.body.insert(values.body.end(), fields.stretch.size(), static_cast<double>(b));
@@ -32,8 +32,11 @@ FrameWriter::FrameWriter(std::filesystem::path folder, std::shared_ptr<const Mod
                          std::vector<FrameField> fields)
     : folder_(std::move(folder)), model_(std::move(model)), fields_(std::move(fields)) {
   for (const Body& body : model_->bodies()) {
-    const auto local = body.elements->elements();
-    cells_.emplace_back(local.begin(), local.end());
+    cells_.emplace_back();
+    if (body.is_solid())
+      cells_.back().assign(body.elements->elements().begin(), body.elements->elements().end());
+    else
+      for (const Triangle& t : body.surface()) cells_.back().insert(cells_.back().end(), t.begin(), t.end());
     for (Index& i : cells_.back()) i += body.nodes.begin;
   }
 }
@@ -43,7 +46,7 @@ std::string FrameWriter::file_name(std::int64_t frame) const { return fmt::forma
 void FrameWriter::write(std::int64_t frame, const State& state) {
   std::filesystem::create_directories(folder_ / "frames");
   const VecX displacement = state.x - model_->rest();
-  const CellValues values = cell_values(*model_, state.x);
+  const CellValues values = cell_values(*model_, {state.x, state.activation});
   std::vector<VtuField> at_points, in_cells;
   for (FrameField field : fields_) {
     switch (field) {
@@ -66,7 +69,8 @@ void FrameWriter::write(std::int64_t frame, const State& state) {
   }
   std::vector<VtuCells> cells;
   for (std::size_t b = 0; b < cells_.size(); ++b)
-    cells.push_back({cells_[b], model_->bodies()[b].elements->reference().nodes()});
+    cells.push_back(
+        {cells_[b], model_->bodies()[b].is_solid() ? model_->bodies()[b].elements->reference().nodes() : 3});
   write_vtu(folder_ / file_name(frame), {as_span(state.x), cells, at_points, in_cells});
   add_existing(frame, state.time);
 }

@@ -19,13 +19,18 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
   Json bodies = Json::array();
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
     const Body& body = model.bodies()[b];
-    bodies.push_back({{"name", body.name},
-                      {"vertices", body.mesh->vertices().size()},
-                      {"elements", body.mesh->tets().size()},
-                      {"order", body.elements->reference().order()},
-                      {"nodes", body.nodes.size()},
-                      {"material", body.law->info().name},
-                      {"mass", body.density * body.mesh->total_volume()}});
+    Json json = {{"name", body.name}, {"vertices", body.vertices().size()}};
+    if (body.is_solid()) {
+      json["elements"] = body.mesh->tets().size();
+      json["order"] = body.elements->reference().order();
+      json["material"] = body.law->info().name;
+      for (const Fibres& fibres : body.fibres) json["fibres"].push_back(fibres.law->info().name);
+    } else {
+      json["springs"] = body.springs->stencils().count();
+    }
+    json["nodes"] = body.nodes.size();
+    json["mass"] = body.mass();
+    bodies.push_back(std::move(json));
   }
   return {{"name", scene.name},
           {"title", scene.title},

@@ -110,6 +110,8 @@ class VtuText {
 
 std::uint8_t cell_type(int nodes_per_cell) {
   switch (nodes_per_cell) {
+    case 3:
+      return 5;  // VTK_TRIANGLE
     case 4:
       return 10;  // VTK_TETRA
     case 10:
@@ -117,7 +119,7 @@ std::uint8_t cell_type(int nodes_per_cell) {
     case 20:
       return 71;  // VTK_LAGRANGE_TETRAHEDRON
     default:
-      throw std::invalid_argument("a tetrahedron has 4, 10 or 20 nodes");
+      throw std::invalid_argument("a triangle has 3 nodes, a tetrahedron 4, 10 or 20");
   }
 }
 

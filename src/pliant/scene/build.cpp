@@ -1,8 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <Eigen/Geometry>
 #include <algorithm>
-#include <charconv>
 
 #include "pliant/math/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
@@ -23,60 +23,130 @@ auto at_origin(const std::string& origin, Function&& function) {
   }
 }
 
-std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
-  MeshData data = source.generator ? generate(*source.generator) : read_mesh_data(source.file);
-  const Mat3 rotation =
-      source.angle == 0 ? Mat3(Mat3::Identity()) : Eigen::AngleAxisd(source.angle, source.axis).toRotationMatrix();
+/// Elements of a region: by the mesh's own name or number, or those whose vertices are all selected.
+std::vector<Index> elements_of(const SceneRegion& region, const TetMesh& mesh) {
+  const auto is_number = !region.name.empty() && region.name.find_first_not_of("0123456789") == std::string::npos;
+  const auto named = [&] {
+    return std::any_of(mesh.region_names().begin(), mesh.region_names().end(),
+                       [&](const auto& entry) { return entry.second == region.name; });
+  };
+  if (!region.where && (is_number || named())) {
+    if (mesh.regions().empty())
+      throw InputError(
+          fmt::format("region {} is a number, but {} has no region numbers; use 'where'", region.name, mesh.source()));
+    return mesh.region_tets(region.name);
+  }
+  const Selection set{{{NamedSet{region.name}}}, region.name};
+  std::vector<std::uint8_t> inside(mesh.vertices().size(), 0);
+  for (Index v : select(region.where ? *region.where : set, mesh)) inside[static_cast<std::size_t>(v)] = 1;
+  std::vector<Index> chosen;
+  for (std::size_t e = 0; e < mesh.tets().size(); ++e) {
+    const Tet& tet = mesh.tets()[e];
+    if (std::all_of(tet.begin(), tet.end(), [&](Index v) { return inside[static_cast<std::size_t>(v)] != 0; }))
+      chosen.push_back(static_cast<Index>(e));
+  }
+  if (chosen.empty()) throw InputError(fmt::format("region '{}' holds no element of {}", region.name, mesh.source()));
+  return chosen;
+}
+
+/// One number per element from the mesh file.
+const std::vector<double>& scalar_field(const std::string& name, const TetMesh& mesh) {
+  const auto found = mesh.element_fields().find(name);
+  if (found == mesh.element_fields().end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, field] : mesh.element_fields()) names.push_back(known);
+    throw InputError(fmt::format("{} has no element field '{}'; it has {}", mesh.source(), name,
+                                 names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  if (found->second.components != 1)
+    throw InputError(fmt::format("the element field '{}' of {} has {} numbers per element; one is needed", name,
+                                 mesh.source(), found->second.components));
+  return found->second.values;
+}
+
+std::vector<Lame> lame_of(const SceneBody& body, const TetMesh& mesh) {
+  std::vector<Lame> lame;
+  if (!body.young_field.empty() || !body.poisson_field.empty()) {
+    const Lame& l = body.lame;
+    const double sum = l.lambda + l.mu;
+    for (std::size_t e = 0; e < mesh.tets().size(); ++e) {
+      const double young =
+          body.young_field.empty() ? l.mu * (3 * l.lambda + 2 * l.mu) / sum : scalar_field(body.young_field, mesh)[e];
+      const double poisson =
+          body.poisson_field.empty() ? l.lambda / (2 * sum) : scalar_field(body.poisson_field, mesh)[e];
+      try {
+        lame.push_back(lame_from_young(young, poisson));
+      } catch (const InputError& error) {
+        throw InputError(fmt::format("element {} of {}: {}", e, mesh.source(), error.what()));
+      }
+    }
+  }
+  if (!body.regions.empty() && lame.empty()) lame.assign(mesh.tets().size(), body.lame);
+  for (const SceneRegion& region : body.regions)
+    for (Index e : at_origin(region.origin, [&] { return elements_of(region, mesh); }))
+      lame[static_cast<std::size_t>(e)] = region.lame;
+  return lame;
+}
+
+std::vector<Fibres> fibres_of(const SceneBody& body, const TetMesh& mesh, const std::vector<SceneMuscle>& muscles) {
+  std::vector<Fibres> all;
+  for (const SceneFibres& from : body.fibres) {
+    Fibres fibres{from.law, {from.parameters}, {}, -1};
+    fibres.directions = at_origin(from.origin, [&] {
+      if (from.field) return fibre_directions(*from.field, mesh);
+      return from.file.empty() ? fibre_directions(from.element_field, mesh) : read_fibre_directions(from.file, mesh);
+    });
+    for (std::size_t m = 0; m < muscles.size(); ++m)
+      if (muscles[m].muscle.name == from.muscle) fibres.activation = static_cast<Index>(m);
+    all.push_back(std::move(fibres));
+  }
+  return all;
+}
+
+/// The map from a generated or read mesh to where the scene puts it: scaled, then turned, then moved.
+void place(const SceneMesh& source, std::vector<Vec3>& vertices) {
   const bool turns = source.angle != 0;
-  for (Vec3& p : data.vertices) {
+  const Mat3 rotation =
+      turns ? Eigen::AngleAxisd(source.angle, source.axis).toRotationMatrix() : Mat3(Mat3::Identity());
+  for (Vec3& p : vertices) {
     p = p.cwiseProduct(source.scale);
     if (turns) p = source.centre + rotation * (p - source.centre);
     p += source.translate;
   }
+}
+
+std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
+  MeshData data = source.box ? box(*source.box) : read_mesh_data(source.file);
+  place(source, data.vertices);
   return std::make_shared<const TetMesh>(std::move(data));
 }
 
-/// Elements of a region: by the mesh's number, or those whose vertices are all selected.
-std::vector<std::uint8_t> elements_of(const SceneRegion& region, const TetMesh& mesh) {
-  std::vector<std::uint8_t> chosen(mesh.tets().size(), 0);
-  Index number = 0;
-  const auto [end, error] = std::from_chars(region.name.data(), region.name.data() + region.name.size(), number);
-  if (!region.where && error == std::errc{} && end == region.name.data() + region.name.size()) {
-    if (mesh.regions().empty())
-      throw InputError(
-          fmt::format("region {} is a number, but {} has no region numbers; use 'where'", number, mesh.source()));
-    for (std::size_t e = 0; e < chosen.size(); ++e) chosen[e] = mesh.regions()[e] == number;
-  } else {
-    const Selection named{{{NamedSet{region.name}}}, region.name};
-    std::vector<std::uint8_t> inside(mesh.vertices().size(), 0);
-    for (Index v : select(region.where ? *region.where : named, mesh)) inside[static_cast<std::size_t>(v)] = 1;
-    for (std::size_t e = 0; e < chosen.size(); ++e) {
-      const Tet& tet = mesh.tets()[e];
-      chosen[e] =
-          std::all_of(tet.begin(), tet.end(), [&](Index v) { return inside[static_cast<std::size_t>(v)] != 0; });
-    }
-  }
-  if (std::none_of(chosen.begin(), chosen.end(), [](std::uint8_t c) { return c != 0; }))
-    throw InputError(fmt::format("region '{}' holds no element of {}", region.name, mesh.source()));
-  return chosen;
+std::shared_ptr<const SpringNetwork> make_network(const SceneMesh& source) {
+  if (!source.cloth) return std::make_shared<const SpringNetwork>(edge_springs(*make_mesh(source)));
+  SpringNetwork network = cloth(*source.cloth);
+  const double area = source.scale.x() * source.scale.z();
+  for (double& share : network.measure) share *= area;
+  place(source, network.vertices);
+  return std::make_shared<const SpringNetwork>(std::move(network));
 }
 
-BodyOptions to_options(const SceneBody& body) {
+BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& muscles) {
   BodyOptions options;
   options.name = body.name;
-  // A generator knows no place; a mesh file's messages name the file.
-  options.mesh = at_origin(body.mesh.generator ? body.origin : "", [&] { return make_mesh(body.mesh); });
-  options.material = {find_law(body.material), body.lame};
   options.density = body.density;
-  options.order = body.order;
   options.velocity = body.velocity;
   options.angular_velocity = body.angular_velocity;
-  if (!body.regions.empty()) options.lame.assign(options.mesh->tets().size(), body.lame);
-  for (const SceneRegion& region : body.regions) {
-    const auto chosen = at_origin(region.origin, [&] { return elements_of(region, *options.mesh); });
-    for (std::size_t e = 0; e < chosen.size(); ++e)
-      if (chosen[e]) options.lame[e] = region.lame;
+  options.damping = body.damping;
+  if (body.springs) {
+    options.network = make_network(body.mesh);
+    options.springs = *body.springs;
+    return options;
   }
+  options.mesh = make_mesh(body.mesh);
+  options.material = {body.law ? body.law : find_law(body.material), body.lame};
+  options.order = body.order;
+  options.lame = lame_of(body, *options.mesh);
+  options.fibres = fibres_of(body, *options.mesh, muscles);
   return options;
 }
 
@@ -84,14 +154,14 @@ std::string format(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]
 
 /// Global nodes of a selection of a body's vertices.
 std::vector<Index> nodes_of(const Selection& where, const Body& body) {
-  const std::vector<Index> vertices = select(where, *body.mesh);
+  const std::vector<Index> vertices = select(where, body);
   if (vertices.empty()) {
-    const InBox box = bounding_box(*body.mesh);
+    const InBox box = bounding_box(body.vertices());
     throw InputError(fmt::format(
         "'where' = {} selects no vertex of body '{}', which lies between {} and {} m; move or enlarge the selection",
         where.text, body.name, format(box.min), format(box.max)));
   }
-  std::vector<Index> nodes = body.elements->nodes_of(vertices);
+  std::vector<Index> nodes = body.nodes_of(vertices);
   for (Index& i : nodes) i += body.nodes.begin;
   return nodes;
 }
@@ -102,7 +172,10 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   ModelBuilder builder;
   builder.set_gravity(scene.gravity);
   builder.set_mass(scene.mass);
-  for (const SceneBody& body : scene.bodies) at_origin(body.origin, [&] { return builder.add_body(to_options(body)); });
+  for (const SceneMuscle& muscle : scene.muscles)
+    at_origin(muscle.origin, [&] { return builder.add_muscle(muscle.muscle); });
+  for (const SceneBody& body : scene.bodies)
+    at_origin(body.origin, [&] { return builder.add_body(to_options(body, scene.muscles)); });
   for (const ScenePin& pin : scene.pins)
     at_origin(pin.origin, [&] { builder.add_pin({pin.name, nodes_of(pin.where, builder.body(pin.body)), pin.axes}); });
   for (const SceneScript& script : scene.scripts)

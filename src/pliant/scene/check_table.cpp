@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
@@ -59,6 +60,16 @@ void check_list(const Value& value, const Key& key, const Section& section, std:
   }
 }
 
+void check_pairs(const Value& value, const Key& key, const Section& section) {
+  if (!value.is_list() || value.list().empty()) fail_type(value, key, section);
+  double last = -std::numeric_limits<double>::infinity();
+  for (const Value& item : value.list()) {
+    check_list(item, key, section, 2, false);
+    if (!(item.list()[0].number() > last)) fail_type(value, key, section);
+    last = item.list()[0].number();
+  }
+}
+
 void check_selection(Value& value, const Key& key, const Section& section) {
   if (value.is_list()) {
     if (value.list().empty()) fail_type(value, key, section);
@@ -108,18 +119,21 @@ void check_value(Value& value, const Key& key, const Section& section) {
     case Kind::counts:
       check_list(value, key, section, 3, true);
       break;
-    case Kind::pair:
-      check_list(value, key, section, 2, false);
-      break;
-    case Kind::pair_counts:
-      check_list(value, key, section, 2, true);
-      break;
     case Kind::span:
       check_list(value, key, section, 2, false);
       if (!(value.list()[0].number() < value.list()[1].number())) fail_type(value, key, section);
       break;
     case Kind::indices:
       check_list(value, key, section, 0, true);
+      break;
+    case Kind::pair:
+      check_list(value, key, section, 2, false);
+      break;
+    case Kind::numbers:
+      check_list(value, key, section, 0, false);
+      break;
+    case Kind::pairs:
+      check_pairs(value, key, section);
       break;
     case Kind::selection:
       check_selection(value, key, section);
@@ -201,10 +215,11 @@ std::string describe_type(const Key& key) {
                                       "three numbers [x, y, z]",
                                       "a number or three [x, y, z]",
                                       "three whole numbers [nx, ny, nz]",
-                                      "two numbers [a, b]",
-                                      "two whole numbers [na, nb]",
+                                      "two numbers",
                                       "two increasing numbers [begin, end]",
                                       "a list of whole numbers",
+                                      "a list of numbers",
+                                      "a list of pairs of numbers, the first increasing",
                                       "a selection",
                                       "a table",
                                       "a list of tables",
@@ -213,8 +228,7 @@ std::string describe_type(const Key& key) {
   if (!key.choices.empty()) text += fmt::format("{}", fmt::join(key.choices, ", "));
   const Limits& limits = key.limits;
   const bool several = key.kind == Kind::vector || key.kind == Kind::factor || key.kind == Kind::counts ||
-                       key.kind == Kind::pair || key.kind == Kind::pair_counts || key.kind == Kind::span ||
-                       key.kind == Kind::indices;
+                       key.kind == Kind::span || key.kind == Kind::indices || key.kind == Kind::pair;
   const std::string link = several ? ", each " : " ";
   if (std::isfinite(limits.least) && std::isfinite(limits.greatest) && limits.least_included)
     text += fmt::format("{}from {} to {}", link, limits.least, limits.greatest);

@@ -46,12 +46,25 @@ std::string describe(const Scene& scene, const Model& model) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const SceneBody& from = scene.bodies[b];
     const Body& body = model.bodies()[b];
-    const InBox box = bounding_box(*body.mesh);
+    const InBox box = bounding_box(body.vertices());
+    if (!body.is_solid()) {
+      text += fmt::format("  body    {}: {} vertices, {} springs, {} to {} m\n", body.name, body.vertices().size(),
+                          body.springs->stencils().count(), format(box.min), format(box.max));
+      text += fmt::format("          {:.4g} kg\n", body.mass());
+      continue;
+    }
     text += fmt::format("  body    {}: {} vertices, {} tets, order {} ({} nodes), {} to {} m\n", body.name,
                         body.mesh->vertices().size(), body.mesh->tets().size(), from.order, body.nodes.size(),
                         format(box.min), format(box.max));
-    text += fmt::format("          {}, {}, {:.4g} kg/m^3, {:.4g} kg\n", from.material, format(from.lame), from.density,
-                        from.density * body.mesh->total_volume());
+    text += fmt::format("          {}, {}, {:.4g} kg/m^3, {:.4g} kg\n", from.material,
+                        body.lame.size() > 1 ? "stiffness varies" : format(body.law->linearised(body.lame[0])),
+                        from.density, body.mass());
+    for (const SceneFibres& fibres : from.fibres)
+      text += fmt::format("          fibres {}: {:.4g} Pa{}\n", fibres.law->info().name, fibres.parameters.stiffness,
+                          fibres.muscle.empty() ? "" : fmt::format(", activated by {}", fibres.muscle));
+    if (!body.damping.none())
+      text += fmt::format("          damping {:.4g} 1/s of mass, {:.4g} s of stiffness\n", body.damping.mass,
+                          body.damping.stiffness);
     for (const SceneRegion& region : from.regions)
       text += fmt::format("          region {}: {}\n", region.name, format(region.lame));
     for (const std::string& note : body.mesh->notes()) text += fmt::format("          note: {}\n", note);

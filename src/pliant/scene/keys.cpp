@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pliant/scene/generator_keys.hpp"
+#include "pliant/scene/material_keys.hpp"
 
 namespace pliant {
 
@@ -29,30 +29,36 @@ Key where_key(const std::string& what, bool required) {
           .required = required};
 }
 
-std::vector<Key> stiffness_keys() {
-  return {
-      {.name = "young",
-       .summary = "Young's modulus: 1e5 is soft rubber, 1e7 hard rubber, 2e11 steel.",
-       .unit = "Pa",
-       .example = "4e5",
-       .limits = kPositive,
-       .aliases = {"E"}},
-      {.name = "poisson",
-       .summary = "Poisson's ratio: 0 does not bulge, towards 0.5 keeps its volume.",
-       .example = "0.4",
-       .limits = {-1, 0.5, false, false},
-       .aliases = {"nu"},
-       .hint =
-           "0.5 would be incompressible, which displacement elements cannot represent; use for example 0.45 or 0.49"},
-      {.name = "mu",
-       .summary = "Shear modulus, in place of young and poisson.",
-       .unit = "Pa",
-       .example = "1.5e5",
-       .limits = kPositive},
-      {.name = "lambda", .summary = "First Lame parameter, together with mu.", .unit = "Pa", .example = "5e5"},
-  };
+const Section& box_mesh_section() {
+  static const Section section{
+      "body.box",
+      "in 'box' of [[body]]",
+      "A box of regular cells, each cut into tetrahedra. It has the named sets `x-min`, `x-max`, ... and `boundary`.",
+      {{.name = "size",
+        .kind = Kind::vector,
+        .summary = "Edge lengths.",
+        .unit = "m",
+        .example = "[4, 1, 1]",
+        .limits = kPositive,
+        .required = true},
+       {.name = "cells",
+        .kind = Kind::counts,
+        .summary = "Number of cells along x, y and z.",
+        .example = "[16, 4, 4]",
+        .limits = kAtLeastOne,
+        .required = true},
+       {.name = "origin",
+        .kind = Kind::vector,
+        .summary = "The lowest corner.",
+        .unit = "m",
+        .fallback = "[0.0, 0.0, 0.0]"},
+       {.name = "split",
+        .kind = Kind::choice,
+        .summary = "Tetrahedra per cell: `five` alternates mirrored patterns, `six` repeats one.",
+        .fallback = "\"five\"",
+        .choices = {"five", "six"}}}};
+  return section;
 }
-Alternatives stiffness_alternatives() { return {{{"young", "poisson"}, {"mu", "lambda"}}, true}; }
 
 const Section& body_rotate_section() {
   static const Section section{
@@ -78,7 +84,8 @@ const Section& region_section() {
   static const Section section = [] {
     Section s{"[body.regions.NAME]",
               "in [body.regions]",
-              "A part of a body with its own stiffness. NAME is a region number of the mesh file, or a named set "
+              "A part of a body with its own stiffness. NAME is a region of the mesh file (its name or number), or a "
+              "named set "
               "(elements with all "
               "their vertices in it), or, with `where`, any name. Where regions overlap, the later one holds.",
               stiffness_keys(),
@@ -89,28 +96,26 @@ const Section& region_section() {
   return section;
 }
 
-/// A file, or one of the generators.
-Alternatives mesh_alternatives() {
-  Alternatives alternatives{{}, true};
-  for (const Key& key : generator_keys()) alternatives.groups.push_back({key.name});
-  alternatives.groups.push_back({"mesh"});
-  return alternatives;
-}
-
 const Section& body_section() {
   static const Section section = [] {
     Section s{"[[body]]",
               "in [[body]]",
               "A deformable body: where its mesh comes from and what it is made of.",
               {},
-              {mesh_alternatives(), stiffness_alternatives()}};
-    s.keys = {name_key("body")};
-    s.keys.insert(s.keys.end(), generator_keys().begin(), generator_keys().end());
-    const std::vector<Key> first = {
+              {{{{"box"}, {"mesh"}, {"cloth"}}, true},
+               {{{"young", "poisson"}, {"mu", "lambda"}, {"c10", "c01", "bulk"}, {"curves"}}, false}}};
+    s.keys = {
+        name_key("body"),
+        {.name = "box",
+         .kind = Kind::table,
+         .summary = "Generate a box.",
+         .example = "{size = [4, 1, 1], cells = [16, 4, 4]}",
+         .section = &box_mesh_section()},
         {.name = "mesh",
          .kind = Kind::text,
          .summary = "Read a MEDIT `.mesh` or Gmsh `.msh` file; a relative path starts at the scene file.",
          .example = "\"bunny.mesh\""},
+        cloth_key(),
         {.name = "scale",
          .kind = Kind::factor,
          .summary = "Scales the mesh, first of the three transformations; three numbers scale x, y and z.",
@@ -137,11 +142,11 @@ const Section& body_section() {
          .fallback = "\"neo-hookean\"",
          .aliases = {"law"}},
     };
-    s.keys.insert(s.keys.end(), first.begin(), first.end());
     for (Key& key : stiffness_keys()) s.keys.push_back(std::move(key));
+    for (Key& key : material_keys()) s.keys.push_back(std::move(key));
     const std::vector<Key> rest = {
         {.name = "density",
-         .summary = "Mass per volume at rest.",
+         .summary = "Mass per volume at rest; of cloth per area (kg/m^2).",
          .unit = "kg/m^3",
          .fallback = "1000.0",
          .limits = kPositive,
@@ -420,6 +425,7 @@ const Section& scene_keys() {
        {.name = "pin", .kind = Kind::tables, .summary = "Held vertices.", .section = &pin_section()},
        {.name = "script", .kind = Kind::tables, .summary = "Moved vertices.", .section = &script_section()},
        {.name = "load", .kind = Kind::tables, .summary = "Forces.", .section = &load_section()},
+       {.name = "muscle", .kind = Kind::tables, .summary = "Activations of fibres.", .section = &muscle_section()},
        {.name = "solver",
         .kind = Kind::table,
         .summary = "The time stepper.",

@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <set>
 
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
-#include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/keys.hpp"
+#include "pliant/scene/load_support.hpp"
 #include "pliant/scene/overrides.hpp"
 #include "pliant/scene/scene.hpp"
 
@@ -20,35 +21,6 @@ namespace pliant {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-constexpr double kDegree = std::numbers::pi / 180;
-
-[[noreturn]] void fail(const std::string& origin, const std::string& message) {
-  throw InputError(origin + ": " + message);
-}
-
-/// Runs something that throws messages without a place, and adds the place.
-template <class Function>
-auto at_origin(const std::string& origin, Function&& function) {
-  try {
-    return function();
-  } catch (const InputError& error) {
-    fail(origin, error.what());
-  }
-}
-
-Vec3 to_vector(const Value& value) {
-  return {value.list()[0].number(), value.list()[1].number(), value.list()[2].number()};
-}
-
-int to_int(const Value& value) { return static_cast<int>(std::get<std::int64_t>(value.data)); }
-
-Vec3 to_direction(const Value& value, const std::string& key) {
-  const Vec3 v = to_vector(value);
-  if (!(v.norm() > 0))
-    fail(value.origin, fmt::format("'{}' must not be zero: it is a direction; for example: {} = [1, 0, 0]", key, key));
-  return v.normalized();
-}
-
 std::vector<SelectionTest> to_tests(const Value& value) {
   if (value.is_text()) return at_origin(value.origin, [&] { return parse_selection(value.text()); });
   if (const Value* box = value.find("box")) {
@@ -80,23 +52,32 @@ Selection to_selection(const Value& value) {
   return selection;
 }
 
-Lame to_lame(const Value& table) {
-  if (const Value* young = table.find("young"))
-    return at_origin(young->origin, [&] { return lame_from_young(young->number(), table.at("poisson").number()); });
-  const Lame lame{table.at("mu").number(), table.at("lambda").number()};
-  if (!(3 * lame.lambda + 2 * lame.mu > 0))
-    fail(table.at("lambda").origin,
-         fmt::format("'lambda' must be above -2/3 mu = {}, or the material would expand under pressure",
-                     -2 * lame.mu / 3));
-  return lame;
-}
-
 SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder) {
   SceneMesh mesh;
-  for (const Key& key : generator_keys()) {
-    if (const Value* table = body.find(key.name)) mesh.generator = to_generator(key.name, *table);
-  }
-  if (!mesh.generator) {
+  if (const Value* box = body.find("box")) {
+    mesh.box.emplace();
+    mesh.box->size = to_vector(box->at("size"));
+    mesh.box->origin = to_vector(box->at("origin"));
+    double count = 1;
+    for (std::size_t i = 0; i < 3; ++i) {
+      count *= box->at("cells").list()[i].number() + 1;
+      if (count > 1e8)
+        fail(box->at("cells").origin, fmt::format("'cells' = {} makes more than a hundred million vertices; use fewer",
+                                                  to_toml(box->at("cells"))));
+      mesh.box->cells[i] = static_cast<Index>(box->at("cells").list()[i].number());
+    }
+    mesh.box->split = box->at("split").text() == "five" ? BoxSplit::five : BoxSplit::six;
+  } else if (const Value* cloth = body.find("cloth")) {
+    mesh.cloth.emplace();
+    mesh.cloth->origin = to_vector(cloth->at("origin"));
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Value& cells = cloth->at("cells").list()[i];
+      if (!cells.is_integer() || cells.number() > 1e4)
+        fail(cells.origin, "'cells' of a cloth must be whole numbers of at most 10000; for example: cells = [40, 40]");
+      mesh.cloth->size[i] = cloth->at("size").list()[i].number();
+      mesh.cloth->cells[i] = static_cast<Index>(cells.number());
+    }
+  } else {
     const Value& file = body.at("mesh");
     mesh.file =
         std::filesystem::path(file.text()).is_absolute() ? std::filesystem::path(file.text()) : folder / file.text();
@@ -123,9 +104,7 @@ SceneBody to_body(const Value& table, const std::filesystem::path& folder, const
   body.origin = table.origin;
   body.mesh = to_mesh(table, folder);
   body.order = to_int(table.at("order"));
-  body.material = table.at("material").text();
-  at_origin(table.at("material").origin, [&] { return find_law(body.material); });
-  body.lame = to_lame(table);
+  read_material(table, folder, body);
   body.density = table.at("density").number();
   body.velocity = to_vector(table.at("velocity"));
   body.angular_velocity = to_vector(table.at("angular_velocity"));
@@ -407,6 +386,17 @@ Scene to_scene(Value root, const std::filesystem::path& folder, const std::strin
   each("load", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.loads.push_back({name, body, to_selection(table.at("where")), to_vector(table.at("force")), table.origin});
   });
+  const std::vector<std::string> muscles = names_of(root.find("muscle"), "muscle");
+  for (std::size_t i = 0; i < muscles.size(); ++i)
+    scene.muscles.push_back(to_muscle(root.find("muscle")->list()[i], muscles[i]));
+  for (const SceneBody& body : scene.bodies)
+    for (const SceneFibres& fibres : body.fibres)
+      if (!fibres.muscle.empty() && std::find(muscles.begin(), muscles.end(), fibres.muscle) == muscles.end()) {
+        const std::string near = nearest(fibres.muscle, muscles);
+        fail(fibres.origin, fmt::format("there is no muscle '{}'; {}", fibres.muscle,
+                                        near.empty() ? fmt::format("add [[muscle]] name = \"{}\"", fibres.muscle)
+                                                     : fmt::format("did you mean '{}'?", near)));
+      }
   read_solver(root.at("solver"), root, changes.solver, scene);
   return scene;
 }

@@ -8,6 +8,7 @@
 
 #include "pliant/mesh/generators.hpp"
 #include "pliant/scene/selection.hpp"
+#include "pliant/sim/fibre_field.hpp"
 #include "pliant/sim/model.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
@@ -17,13 +18,25 @@ namespace pliant {
 /// from. `origin` is where a part was written ("beam.toml:12"), for messages; it may be empty.
 
 struct SceneMesh {
-  std::optional<MeshGenerator> generator;
-  std::filesystem::path file;  ///< when there is no generator
+  std::optional<BoxOptions> box;
+  std::optional<ClothOptions> cloth;
+  std::filesystem::path file;  ///< when nothing is generated
   Vec3 scale = Vec3::Ones();   ///< then rotate, then translate
   Vec3 axis = Vec3::UnitX();
   double angle = 0;
   Vec3 centre = Vec3::Zero();
   Vec3 translate = Vec3::Zero();
+};
+
+/// Fibres of a body; exactly one of the four ways to give their directions.
+struct SceneFibres {
+  std::shared_ptr<const FibreLaw> law;
+  FibreParameters parameters;
+  std::optional<FibreField> field;
+  std::string element_field;
+  std::filesystem::path file;
+  std::string muscle;  ///< empty: none
+  std::string origin;
 };
 
 struct SceneRegion {
@@ -38,7 +51,12 @@ struct SceneBody {
   SceneMesh mesh;
   int order = 1;
   std::string material = "neo-hookean";
+  std::shared_ptr<const Law> law;  ///< the material's; none: found by its name
   Lame lame;
+  std::string young_field, poisson_field;  ///< element fields of the mesh in place of `lame`; both or none
+  std::vector<SceneFibres> fibres;
+  std::optional<SpringStiffness> springs;  ///< a network in place of a solid
+  RayleighDamping damping;
   std::vector<SceneRegion> regions;  ///< a later one holds where two overlap
   double density = 1000;
   Vec3 velocity = Vec3::Zero();
@@ -74,6 +92,11 @@ struct SceneLoad {
   std::string origin;
 };
 
+struct SceneMuscle {
+  Muscle muscle;
+  std::string origin;
+};
+
 enum class OnFailure { stop, proceed };
 
 struct SceneSolver {
@@ -104,6 +127,7 @@ struct Scene {
   std::vector<ScenePin> pins;
   std::vector<SceneScript> scripts;
   std::vector<SceneLoad> loads;
+  std::vector<SceneMuscle> muscles;
   SceneSolver solver;
   SceneOutput output;
   std::vector<std::string> notices;  ///< what a person should know but nobody need act on

@@ -38,28 +38,28 @@ bool holds(const Comparison& c, const Vec3& p) {
 }
 
 /// Vertices within a millionth of the mesh's size of its lowest or highest coordinate.
-Flags extreme_vertices(const TetMesh& mesh, const std::string& name) {
-  const InBox box = bounding_box(mesh);
+Flags extreme_vertices(const VertexView& mesh, const std::string& name) {
+  const InBox box = bounding_box(mesh.vertices);
   const int axis = name[0] - 'x';
   const double limit = name.substr(2) == "min" ? box.min[axis] : box.max[axis];
   const double tolerance = 1e-6 * (box.max - box.min).maxCoeff();
   Flags flags;
-  for (const Vec3& p : mesh.vertices()) flags.push_back(std::abs(p[axis] - limit) <= tolerance);
+  for (const Vec3& p : mesh.vertices) flags.push_back(std::abs(p[axis] - limit) <= tolerance);
   return flags;
 }
 
 struct Evaluator {
-  const TetMesh& mesh;
+  const VertexView& mesh;
 
   template <class Test>
   Flags where(Test&& test) const {
     Flags flags;
-    flags.reserve(mesh.vertices().size());
-    for (const Vec3& p : mesh.vertices()) flags.push_back(test(p) ? 1 : 0);
+    flags.reserve(mesh.vertices.size());
+    for (const Vec3& p : mesh.vertices) flags.push_back(test(p) ? 1 : 0);
     return flags;
   }
   Flags listed(std::span<const Index> vertices) const {
-    Flags flags(mesh.vertices().size(), 0);
+    Flags flags(mesh.vertices.size(), 0);
     for (Index v : vertices) flags[static_cast<std::size_t>(v)] = 1;
     return flags;
   }
@@ -78,34 +78,34 @@ struct Evaluator {
     return where([&](const Vec3& p) { return holds(c, p); });
   }
   Flags operator()(const NamedSet& set) const {
-    if (const auto found = mesh.sets().find(set.name); found != mesh.sets().end()) return listed(found->second);
-    if (set.name == "all") return Flags(mesh.vertices().size(), 1);
+    if (const auto found = mesh.sets.find(set.name); found != mesh.sets.end()) return listed(found->second);
+    if (set.name == "all") return Flags(mesh.vertices.size(), 1);
     if (set.name == "boundary") {
-      Flags flags(mesh.vertices().size(), 0);
-      for (const Triangle& t : mesh.surface())
+      Flags flags(mesh.vertices.size(), 0);
+      for (const Triangle& t : mesh.surface)
         for (Index v : t) flags[static_cast<std::size_t>(v)] = 1;
       return flags;
     }
     std::vector<std::string> names = built_in_sets();
     if (std::find(names.begin(), names.end(), set.name) != names.end()) return extreme_vertices(mesh, set.name);
-    for (const auto& [name, vertices] : mesh.sets())
+    for (const auto& [name, vertices] : mesh.sets)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     const std::string near = nearest(set.name, names);
-    throw InputError(fmt::format(
-        "there is no vertex set '{}' in {}; {}known are {}, and comparisons such as \"x < 0.1\"", set.name,
-        mesh.source(), near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(names, ", ")));
+    throw InputError(
+        fmt::format("there is no vertex set '{}' in {}; {}known are {}, and comparisons such as \"x < 0.1\"", set.name,
+                    mesh.source, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(names, ", ")));
   }
   Flags operator()(const VertexList& list) const {
-    if (mesh.dropped_vertices() > 0)
+    if (mesh.dropped > 0)
       throw InputError(
           fmt::format("vertex numbers are ambiguous: {} has {} vertices without an element, which were dropped, so "
                       "that the numbers "
                       "are not those of the file; select by position instead",
-                      mesh.source(), mesh.dropped_vertices()));
+                      mesh.source, mesh.dropped));
     for (Index v : list.vertices)
-      if (v < 0 || static_cast<std::size_t>(v) >= mesh.vertices().size())
-        throw InputError(fmt::format("vertex {} does not exist; {} has the vertices 0 to {}", v, mesh.source(),
-                                     mesh.vertices().size() - 1));
+      if (v < 0 || static_cast<std::size_t>(v) >= mesh.vertices.size())
+        throw InputError(fmt::format("vertex {} does not exist; {} has the vertices 0 to {}", v, mesh.source,
+                                     mesh.vertices.size() - 1));
     return listed(list.vertices);
   }
 };
@@ -146,10 +146,10 @@ std::vector<SelectionTest> parse_selection(const std::string& text) {
   return tests;
 }
 
-std::vector<Index> select(const Selection& selection, const TetMesh& mesh) {
-  Flags chosen(mesh.vertices().size(), 0);
+std::vector<Index> select(const Selection& selection, const VertexView& mesh) {
+  Flags chosen(mesh.vertices.size(), 0);
   for (const auto& group : selection.any) {
-    Flags all(mesh.vertices().size(), 1);
+    Flags all(mesh.vertices.size(), 1);
     for (const SelectionTest& test : group) {
       const Flags flags = std::visit(Evaluator{mesh}, test);
       for (std::size_t i = 0; i < all.size(); ++i) all[i] &= flags[i];
@@ -162,10 +162,10 @@ std::vector<Index> select(const Selection& selection, const TetMesh& mesh) {
   return vertices;
 }
 
-InBox bounding_box(const TetMesh& mesh) {
+InBox bounding_box(std::span<const Vec3> vertices) {
   InBox box{Vec3::Constant(std::numeric_limits<double>::infinity()),
             Vec3::Constant(-std::numeric_limits<double>::infinity())};
-  for (const Vec3& p : mesh.vertices()) {
+  for (const Vec3& p : vertices) {
     box.min = box.min.cwiseMin(p);
     box.max = box.max.cwiseMax(p);
   }

@@ -4,7 +4,7 @@
 #include <variant>
 #include <vector>
 
-#include "pliant/mesh/tet_mesh.hpp"
+#include "pliant/sim/model.hpp"
 
 namespace pliant {
 
@@ -45,10 +45,32 @@ struct Selection {
 /// "x < 0.1", "x < 0.1 and y >= 0.5", or the name of a set. Throws InputError.
 std::vector<SelectionTest> parse_selection(const std::string& text);
 
+/// What selections look at: the vertices of a mesh or a body, which must outlive it.
+struct VertexView {
+  std::span<const Vec3> vertices;
+  std::span<const Triangle> surface;
+  const std::map<std::string, std::vector<Index>>& sets;
+  const std::string& source;
+  Index dropped = 0;  ///< vertices without an element
+
+  VertexView(const TetMesh& mesh)
+      : vertices(mesh.vertices()),
+        surface(mesh.surface()),
+        sets(mesh.sets()),
+        source(mesh.source()),
+        dropped(mesh.dropped_vertices()) {}
+  VertexView(const Body& body)
+      : vertices(body.vertices()),
+        surface(body.surface()),
+        sets(body.sets()),
+        source(body.source()),
+        dropped(body.is_solid() ? body.mesh->dropped_vertices() : 0) {}
+};
+
 /// The selected vertices, increasing. Throws InputError for unknown sets and vertices out of range; may be empty.
-std::vector<Index> select(const Selection& selection, const TetMesh& mesh);
+std::vector<Index> select(const Selection& selection, const VertexView& mesh);
 
 /// Lowest and highest coordinates.
-InBox bounding_box(const TetMesh& mesh);
+InBox bounding_box(std::span<const Vec3> vertices);
 
 }  // namespace pliant

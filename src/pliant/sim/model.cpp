@@ -5,6 +5,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "pliant/energies/assembler.hpp"
@@ -19,6 +20,15 @@ Mass assemble_mass(MassKind kind, Index nodes, const std::vector<Body>& bodies,
   BlockMatrix consistent(pattern, 1);
   VecX lumped = VecX::Zero(nodes);
   for (const Body& body : bodies) {
+    if (!body.is_solid()) {
+      for (Index i = 0; i < body.nodes.size(); ++i) {
+        const Index p = body.nodes.begin + i;
+        const double mass = body.density * body.network->measure[static_cast<std::size_t>(i)];
+        lumped[p] += mass;
+        *consistent.block(pattern->find(p, p)) += mass;
+      }
+      continue;
+    }
     const FeMesh& mesh = *body.elements;
     const ReferenceElement& reference = mesh.reference();
     const std::size_t n = reference.nodes();
@@ -52,20 +62,73 @@ void require_finite(const Vec3& v, const std::string& what) {
 
 }  // namespace
 
+std::span<const Vec3> Body::vertices() const { return is_solid() ? mesh->vertices() : network->vertices; }
+std::span<const Triangle> Body::surface() const { return is_solid() ? mesh->surface() : network->triangles; }
+const std::map<std::string, std::vector<Index>>& Body::sets() const {
+  return is_solid() ? mesh->sets() : network->sets;
+}
+const std::string& Body::source() const { return is_solid() ? mesh->source() : network->source; }
+
+std::vector<Index> Body::nodes_of(std::span<const Index> vertices) const {
+  return is_solid() ? elements->nodes_of(vertices) : std::vector<Index>(vertices.begin(), vertices.end());
+}
+
+double Body::mass() const {
+  return density *
+         (is_solid() ? mesh->total_volume() : std::accumulate(network->measure.begin(), network->measure.end(), 0.0));
+}
+
+std::vector<double> Model::activation(const State& state, double time) const {
+  std::vector<double> values = state.activation;
+  values.resize(muscles_.size(), 0.0);
+  for (std::size_t m = 0; m < muscles_.size(); ++m)
+    if (!muscles_[m].activation.keys.empty()) values[m] = muscles_[m].activation.at(time, 0.0);
+  return values;
+}
+
+bool Model::is_damped() const {
+  return std::any_of(bodies_.begin(), bodies_.end(), [](const Body& body) { return !body.damping.none(); });
+}
+
+Index ModelBuilder::add_muscle(Muscle muscle) {
+  for (const auto& key : muscle.activation.keys)
+    if (!(key.value >= 0 && key.value <= 1) || !std::isfinite(key.time))
+      throw InputError(fmt::format("muscle '{}': activations lie between 0 and 1, not {} at {} s", muscle.name,
+                                   key.value, key.time));
+  muscles_.push_back(std::move(muscle));
+  return static_cast<Index>(muscles_.size()) - 1;
+}
+
 std::size_t ModelBuilder::add_body(BodyOptions options) {
-  if (!options.mesh || options.mesh->tets().empty())
-    throw InputError(fmt::format("body '{}' has no elements", options.name));
-  if (!options.material.law) throw InputError(fmt::format("body '{}' has no material", options.name));
   if (!(options.density > 0) || !std::isfinite(options.density))
-    throw InputError(
-        fmt::format("body '{}': density must be positive (kg/m^3), not {}", options.name, options.density));
-  if (options.order < 1 || options.order > 3)
-    throw InputError(fmt::format("body '{}': order must be 1, 2 or 3, not {}", options.name, options.order));
+    throw InputError(fmt::format("body '{}': density must be positive ({}), not {}", options.name,
+                                 options.network ? "kg/m^2, of a solid kg/m^3" : "kg/m^3", options.density));
   require_finite(options.velocity, fmt::format("body '{}': velocity", options.name));
   require_finite(options.angular_velocity, fmt::format("body '{}': angular velocity", options.name));
+  const RayleighDamping& damping = options.damping;
+  if (!(damping.mass >= 0 && damping.stiffness >= 0) || !std::isfinite(damping.mass + damping.stiffness))
+    throw InputError(fmt::format("body '{}': damping must not be negative", options.name));
 
   Body body;
   body.name = options.name;
+  body.density = options.density;
+  body.damping = options.damping;
+  if (options.network)
+    add_network(options, body);
+  else
+    add_solid(options, body);
+  nodes_ = body.nodes.end;
+  bodies_.push_back(std::move(body));
+  options_.push_back(std::move(options));
+  return bodies_.size() - 1;
+}
+
+void ModelBuilder::add_solid(const BodyOptions& options, Body& body) const {
+  if (!options.mesh || options.mesh->tets().empty())
+    throw InputError(fmt::format("body '{}' has no elements", options.name));
+  if (!options.material.law) throw InputError(fmt::format("body '{}' has no material", options.name));
+  if (options.order < 1 || options.order > 3)
+    throw InputError(fmt::format("body '{}': order must be 1, 2 or 3, not {}", options.name, options.order));
   body.mesh = options.mesh;
   body.elements = std::make_shared<FeMesh>(*options.mesh, options.order);
   body.law = options.material.law;
@@ -73,13 +136,53 @@ std::size_t ModelBuilder::add_body(BodyOptions options) {
   if (body.lame.size() != 1 && body.lame.size() != options.mesh->tets().size())
     throw InputError(fmt::format("body '{}': {} material parameters for {} elements", options.name, body.lame.size(),
                                  options.mesh->tets().size()));
-  body.density = options.density;
+  body.fibres = options.fibres;
+  for (const Fibres& fibres : body.fibres)
+    if (fibres.activation >= static_cast<Index>(muscles_.size()))
+      throw InputError(fmt::format("body '{}': its fibres follow muscle {}, but there are {}", options.name,
+                                   fibres.activation, muscles_.size()));
   body.nodes = {nodes_, nodes_ + body.elements->node_count()};
-  body.elastic = std::make_shared<ElasticEnergy>(*body.elements, body.law, body.lame, body.nodes.begin);
-  nodes_ = body.nodes.end;
-  bodies_.push_back(std::move(body));
-  options_.push_back(std::move(options));
-  return bodies_.size() - 1;
+  try {
+    body.elastic = std::make_shared<ElasticEnergy>(*body.elements, body.law, body.lame, body.nodes.begin, body.fibres);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("body '{}': {}", options.name, error.what()));
+  }
+}
+
+void ModelBuilder::add_network(const BodyOptions& options, Body& body) const {
+  const SpringNetwork& network = *options.network;
+  const auto count = static_cast<Index>(network.vertices.size());
+  const auto fail = [&](const std::string& what) {
+    throw InputError(fmt::format("body '{}': {}", options.name, what));
+  };
+  if (network.vertices.empty() || network.springs.empty()) fail("a spring network needs vertices and springs");
+  if (network.measure.size() != network.vertices.size())
+    fail(fmt::format("{} shares of the area for {} vertices", network.measure.size(), count));
+  for (Index i = 0; i < count; ++i)
+    if (!network.vertices[static_cast<std::size_t>(i)].allFinite() ||
+        !(network.measure[static_cast<std::size_t>(i)] > 0))
+      fail(fmt::format("vertex {} of its springs has no finite position or no area, and so no mass", i));
+  const SpringStiffness& k = options.springs;
+  if (!(k.structural >= 0 && k.shear >= 0 && k.bending >= 0) || !std::isfinite(k.structural + k.shear + k.bending))
+    fail("the stiffness of springs must not be negative (N/m)");
+  std::vector<Index> ends;
+  std::vector<double> stiffness, rest;
+  for (const Spring& spring : network.springs) {
+    if (spring.a < 0 || spring.b < 0 || spring.a >= count || spring.b >= count || spring.a == spring.b)
+      fail(fmt::format("a spring connects the vertices {} and {}, but there are {}", spring.a, spring.b, count));
+    const double strength = spring.kind == SpringKind::structural ? k.structural
+                            : spring.kind == SpringKind::shear    ? k.shear
+                                                                  : k.bending;
+    if (strength == 0) continue;
+    ends.insert(ends.end(), {nodes_ + spring.a, nodes_ + spring.b});
+    stiffness.push_back(strength);
+    rest.push_back(
+        (network.vertices[static_cast<std::size_t>(spring.a)] - network.vertices[static_cast<std::size_t>(spring.b)])
+            .norm());
+  }
+  body.network = options.network;
+  body.nodes = {nodes_, nodes_ + count};
+  body.springs = std::make_shared<SpringEnergy>(std::move(ends), std::move(stiffness), std::move(rest));
 }
 
 void ModelBuilder::check_nodes(const std::vector<Index>& nodes, const std::string& what) const {
@@ -131,13 +234,15 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   model->gravity_ = gravity_;
   model->pins_ = pins_;
   model->scripts_ = scripts_;
-  for (const Body& body : bodies_) model->energies_.push_back(body.elastic.get());
+  model->muscles_ = muscles_;
+  for (const Body& body : bodies_) model->energies_.push_back(&body.energy());
   model->pattern_ = coupling_pattern(nodes_, model->energies_);
 
   model->rest_.resize(3 * Eigen::Index(nodes_));
   for (const Body& body : bodies_)
     for (Index i = 0; i < body.nodes.size(); ++i)
-      node(model->rest_, body.nodes.begin + i) = body.elements->positions()[i];
+      node(model->rest_, body.nodes.begin + i) =
+          body.is_solid() ? body.elements->positions()[i] : body.network->vertices[static_cast<std::size_t>(i)];
   model->mass_ = assemble_mass(mass_kind_, nodes_, bodies_, model->pattern_);
 
   VecX gravity(3 * Eigen::Index(nodes_));
@@ -146,6 +251,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   for (const Load& load : loads_)
     for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
 
+  model->initial_.activation = model->activation({}, 0);
   model->initial_.x = model->rest_;
   model->initial_.v.setZero(3 * Eigen::Index(nodes_));
   for (std::size_t b = 0; b < bodies_.size(); ++b) {

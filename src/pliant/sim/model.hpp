@@ -6,32 +6,67 @@
 #include <vector>
 
 #include "pliant/energies/elastic.hpp"
+#include "pliant/energies/spring_energy.hpp"
 #include "pliant/fem/fe_mesh.hpp"
+#include "pliant/mesh/spring_network.hpp"
 #include "pliant/sim/boundary.hpp"
 #include "pliant/sim/mass.hpp"
 
 namespace pliant {
 
-/// A deformable body: a mesh, its law and its place in the node array.
+/// Resistance to velocity: W(v) = 1/2 v^T (mass M + stiffness K) v with K the body's stiffness at the start of the
+/// step, projected, so that it always dissipates.
+struct RayleighDamping {
+  double mass = 0;       ///< 1/s
+  double stiffness = 0;  ///< s
+  bool none() const { return mass == 0 && stiffness == 0; }
+};
+
+/// A deformable body and its place in the node array: a solid of finite elements, or a network of springs, which has no
+/// mesh, elements, law and elastic energy.
 struct Body {
   std::string name;
   std::shared_ptr<const TetMesh> mesh;
   std::shared_ptr<const FeMesh> elements;
   std::shared_ptr<const Law> law;
   std::vector<Lame> lame;  ///< one, or one per element
-  double density = 1000;   ///< kg/m^3
-  Range nodes;             ///< in the model's node array
+  std::vector<Fibres> fibres;
+  std::shared_ptr<const SpringNetwork> network;
+  double density = 1000;  ///< kg/m^3, of cloth kg/m^2
+  RayleighDamping damping;
+  Range nodes;  ///< in the model's node array
   std::shared_ptr<const ElasticEnergy> elastic;
+  std::shared_ptr<const SpringEnergy> springs;
+
+  bool is_solid() const { return mesh != nullptr; }
+  const Energy& energy() const { return elastic ? static_cast<const Energy&>(*elastic) : *springs; }
+  /// At rest; the first nodes of the body.
+  std::span<const Vec3> vertices() const;
+  std::span<const Triangle> surface() const;
+  const std::map<std::string, std::vector<Index>>& sets() const;
+  const std::string& source() const;
+  /// The body's own nodes that a set of its vertices holds.
+  std::vector<Index> nodes_of(std::span<const Index> vertices) const;
+  double mass() const;  ///< kg
+};
+
+/// Stiffness of springs by what they resist, N/m.
+struct SpringStiffness {
+  double structural = 1000, shear = 500, bending = 10;
 };
 
 /// What a body is made of, for ModelBuilder.
 struct BodyOptions {
   std::string name = "body";
-  std::shared_ptr<const TetMesh> mesh;
+  std::shared_ptr<const TetMesh> mesh;  ///< of a solid
   Material material;
-  std::vector<Lame> lame;                ///< per element; empty: material.lame everywhere
-  double density = 1000;                 ///< kg/m^3
-  int order = 1;                         ///< 1, 2 or 3
+  std::vector<Lame> lame;  ///< per element; empty: material.lame everywhere
+  std::vector<Fibres> fibres;
+  int order = 1;                                 ///< 1, 2 or 3
+  std::shared_ptr<const SpringNetwork> network;  ///< in place of the mesh
+  SpringStiffness springs;
+  double density = 1000;  ///< kg/m^3, of cloth kg/m^2
+  RayleighDamping damping;
   Vec3 velocity = Vec3::Zero();          ///< at t = 0, m/s
   Vec3 angular_velocity = Vec3::Zero();  ///< at t = 0 about the centre of mass, rad/s
 };
@@ -42,6 +77,14 @@ struct State {
   VecX v;                 ///< m/s
   double time = 0;        ///< s
   std::int64_t step = 0;  ///< steps taken
+  /// Of each of the model's muscles, 0 to 1. A step overwrites those that follow keyframes; the others are the user's.
+  std::vector<double> activation;
+};
+
+/// Something that fibres of any number of bodies contract by.
+struct Muscle {
+  std::string name;
+  Keyframes<double> activation;  ///< over time, 0 to 1; empty: set from outside, in State::activation
 };
 
 /// Everything about a simulation that does not change while it runs.
@@ -55,6 +98,11 @@ class Model {
   const Vec3& gravity() const { return gravity_; }
   const std::vector<Pin>& pins() const { return pins_; }
   const std::vector<Script>& scripts() const { return scripts_; }
+  const std::vector<Muscle>& muscles() const { return muscles_; }
+  /// The activations of a step that ends at `time`: those of `state`, with keyframes in place of them where there are
+  /// any.
+  std::vector<double> activation(const State& state, double time) const;
+  bool is_damped() const;
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }
   /// Couples the nodes of every energy and of the mass matrix.
@@ -70,6 +118,7 @@ class Model {
   VecX external_force_;  ///< gravity and loads, N
   std::vector<Pin> pins_;
   std::vector<Script> scripts_;
+  std::vector<Muscle> muscles_;
   std::vector<const Energy*> energies_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
@@ -82,6 +131,8 @@ class ModelBuilder {
   const Body& body(std::size_t index) const { return bodies_[index]; }
   void set_gravity(const Vec3& gravity) { gravity_ = gravity; }
   void set_mass(MassKind kind) { mass_kind_ = kind; }
+  /// Returns the muscle's index, for Fibres::activation. Throws InputError for values outside [0, 1].
+  Index add_muscle(Muscle muscle);
   /// Nodes of pins, scripts and loads are global: body(b).nodes.begin + local. Throws InputError for empty sets, nodes
   /// out of range, and nodes that a pin or an overlapping script already holds.
   void add_pin(Pin pin);
@@ -95,12 +146,15 @@ class ModelBuilder {
     std::vector<Index> nodes;
     Vec3 force;
   };
+  void add_solid(const BodyOptions& options, Body& body) const;
+  void add_network(const BodyOptions& options, Body& body) const;
   void check_nodes(const std::vector<Index>& nodes, const std::string& what) const;
 
   std::vector<Body> bodies_;
   std::vector<BodyOptions> options_;
   std::vector<Pin> pins_;
   std::vector<Script> scripts_;
+  std::vector<Muscle> muscles_;
   std::vector<Load> loads_;
   Vec3 gravity_ = Vec3::Zero();
   MassKind mass_kind_ = MassKind::lumped;

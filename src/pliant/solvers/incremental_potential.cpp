@@ -35,6 +35,24 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, I
       assembler_(model_->nodes(), with(model_->energies(), penalty_), *model_->pattern()) {
   const Stencils& stencils = penalty_.stencils();
   for (Index s = 0; s < stencils.count(); ++s) penalty_stencil_[stencils.nodes[s]] = s;
+  if (model_->is_damped() && integrator_ == Integrator::implicit_euler) damping_.emplace(model_->pattern(), 3);
+}
+
+/// D = alpha M + beta K(x^n), body by body, with lumped M. A pin's rows are as good as any: they are eliminated from
+/// the sum.
+void IncrementalPotential::assemble_damping(const State& state) {
+  damping_->set_zero();
+  std::vector<double> beta(model_->energies().size() + 1, 0.0);
+  for (std::size_t b = 0; b < model_->bodies().size(); ++b) {
+    beta[b] = model_->bodies()[b].damping.stiffness;
+    const Range nodes = model_->bodies()[b].nodes;
+    if (const double alpha = model_->bodies()[b].damping.mass; alpha > 0)
+      for (Index i = nodes.begin; i < nodes.end; ++i) {
+        double* diagonal = damping_->block(model_->pattern()->find(i, i));
+        for (int c = 0; c < 3; ++c) diagonal[4 * c] += alpha * model_->mass().lumped()[i];
+      }
+  }
+  assembler_.add_hessian({state.x, state.activation}, Projection::analytic, *damping_, beta);
 }
 
 void IncrementalPotential::begin_step(const State& state, double h) {
@@ -46,6 +64,8 @@ void IncrementalPotential::begin_step(const State& state, double h) {
   start_ = x_n_;
   for (Eigen::Index i = 0; i < start_.size(); ++i)
     if (boundary_.fixed[i]) start_[i] = boundary_.positions[i];
+  activation_ = model_->activation(state, state.time + h);
+  if (damping_) assemble_damping(state);
   penalty_.release_all();
   for (std::size_t k = 0; k < boundary_.penalised.size(); ++k) {
     const Index i = boundary_.penalised[k];
@@ -62,16 +82,25 @@ double IncrementalPotential::inertia_and_work(const VecX& x) {
   return 0.5 / (h_ * h_) * offset_.dot(inertia_) - work;
 }
 
+/// h W((x - x^n)/h) = 1/(2 h) (x - x^n)^T D (x - x^n); leaves D (x - x^n) in resistance_.
+double IncrementalPotential::damping(const VecX& x) {
+  if (!damping_) return 0;
+  displacement_ = x - x_n_;
+  damping_->multiply(displacement_, resistance_);
+  return 0.5 / h_ * displacement_.dot(resistance_);
+}
+
 double IncrementalPotential::value(const VecX& x) {
-  const double outer = inertia_and_work(x);
-  return outer + assembler_.value(x);
+  const double outer = inertia_and_work(x) + damping(x);
+  return outer + assembler_.value(pose(x));
 }
 
 double IncrementalPotential::gradient(const VecX& x, VecX& g) {
-  double value = inertia_and_work(x);
+  double value = inertia_and_work(x) + damping(x);
   g = -model_->external_force();
   if (integrator_ == Integrator::implicit_euler) g += inertia_ / (h_ * h_);
-  value += assembler_.add_gradient(x, g);
+  if (damping_) g += resistance_ / h_;
+  value += assembler_.add_gradient(pose(x), g);
   for (Eigen::Index i = 0; i < g.size(); ++i)
     if (boundary_.fixed[i]) g[i] = 0;
   return value;
@@ -79,7 +108,9 @@ double IncrementalPotential::gradient(const VecX& x, VecX& g) {
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A) {
   A.set_zero();
-  assembler_.add_hessian(x, projection, A);
+  assembler_.add_hessian(pose(x), projection, A);
+  if (damping_)
+    for (std::size_t i = 0; i < A.values().size(); ++i) A.values()[i] += damping_->values()[i] / h_;
   if (integrator_ == Integrator::implicit_euler) model_->mass().add_to(A, inertia_scale / (h_ * h_));
   A.eliminate(boundary_.fixed);
 }
@@ -88,6 +119,7 @@ void IncrementalPotential::end_step(const VecX& x, State& state) const {
   state.v = (x - x_n_) / h_;
   state.x = x;
   state.time += h_;
+  state.activation = activation_;
   ++state.step;
 }
 

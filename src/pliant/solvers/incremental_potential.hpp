@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "pliant/energies/assembler.hpp"
 #include "pliant/energies/node_penalty.hpp"
@@ -12,10 +13,11 @@ enum class Integrator { implicit_euler, quasistatic };
 
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
 ///
-///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + boundary penalties,   x~ = x^n + h v^n.
+///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + boundary penalties,
+///   x~ = x^n + h v^n,   W(v) = 1/2 v^T D v,   D = alpha M + beta K(x^n)   (Rayleigh damping, lagged).
 ///
 /// External work is written with x - x^n, not x, so that E stays small and its differences accurate. Quasistatics drop
-/// the first term. Prescribed unknowns have a zero gradient and identity rows in the Hessian.
+/// inertia and damping. Prescribed unknowns have a zero gradient and identity rows in the Hessian.
 class IncrementalPotential {
  public:
   IncrementalPotential(std::shared_ptr<const Model> model, Integrator integrator);
@@ -27,6 +29,8 @@ class IncrementalPotential {
   double h() const { return h_; }
   Integrator integrator() const { return integrator_; }
   const BoundaryState& boundary() const { return boundary_; }
+  /// The positions with the activations at the end of the step.
+  Pose pose(const VecX& x) const { return {x, activation_}; }
   /// x^n with directly imposed boundaries already where they belong: where the iteration begins.
   const VecX& start() const { return start_; }
 
@@ -44,6 +48,8 @@ class IncrementalPotential {
 
  private:
   double inertia_and_work(const VecX& x);
+  double damping(const VecX& x);
+  void assemble_damping(const State& state);
 
   std::shared_ptr<const Model> model_;
   Integrator integrator_;
@@ -54,7 +60,10 @@ class IncrementalPotential {
   double h_ = 0;
   VecX x_n_, predicted_, start_;
   BoundaryState boundary_;
-  VecX offset_, inertia_;  ///< scratch: x - x~ and M (x - x~)
+  std::vector<double> activation_;      ///< at the end of the step
+  std::optional<BlockMatrix> damping_;  ///< D of this step, N s/m; none for models without damping
+  VecX offset_, inertia_;               ///< scratch: x - x~ and M (x - x~)
+  VecX displacement_, resistance_;      ///< scratch: x - x^n and D (x - x^n)
 };
 
 }  // namespace pliant

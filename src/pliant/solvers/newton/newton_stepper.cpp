@@ -130,7 +130,7 @@ void NewtonStepper::iterate(StepReport& report) {
 
 std::string NewtonStepper::describe_infinite_start() const {
   for (const Body& body : model_->bodies())
-    if (const Index e = body.elastic->first_inverted(current_.x); e >= 0)
+    if (const Index e = body.elastic ? body.elastic->first_inverted(current_.x) : -1; e >= 0)
       return fmt::format(
           "element {} of body '{}' is inverted where the step begins, and '{}' has no finite energy there; a directly "
           "imposed boundary may have moved "
