@@ -6,6 +6,17 @@
 
 namespace pliant {
 
+/// How the order of elimination is chosen.
+struct AnalysisOptions {
+  /// Nodes eliminated after all others: a change that touches only them leaves the rest of the factor as it is.
+  std::span<const Index> last_nodes = {};
+  /// Makes `last_nodes`, in their order, one dense block at the end, whose Schur complement can be asked for.
+  bool schur = false;
+  /// Orderings tried, of which the one with the least work is taken. More pay off where one analysis serves hundreds of
+  /// factorisations.
+  int attempts = 1;
+};
+
 /// The graph of a symmetric pattern: the neighbours of each node, itself not among them, ascending.
 struct NodeGraph {
   std::vector<Index> start;  ///< nodes + 1
@@ -18,10 +29,17 @@ struct NodeGraph {
   }
 };
 
+/// Throws std::bad_alloc, also for graphs beyond 32-bit indices.
 NodeGraph node_graph(const BlockPattern& pattern);
 
 /// A fill-reducing elimination order by nested dissection (METIS): entry k is the node eliminated k-th. The same graph
-/// always gets the same order.
-std::vector<Index> nested_dissection(const NodeGraph& graph);
+/// and seed always get the same order.
+std::vector<Index> nested_dissection(const NodeGraph& graph, int seed = 1);
+
+/// The order the options ask for.
+std::vector<Index> elimination_order(const NodeGraph& graph, const AnalysisOptions& options);
+
+/// Work of a factorisation in this order, up to a constant factor: the sum of squares of the factor's columns.
+double elimination_work(const NodeGraph& graph, const std::vector<Index>& order);
 
 }  // namespace pliant

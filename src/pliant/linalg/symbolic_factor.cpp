@@ -90,6 +90,19 @@ std::vector<Index> elimination_tree(const NodeGraph& graph, const std::vector<In
   return parent;
 }
 
+/// The order becomes a postorder of its tree: same fill, but subtrees and supernodes are ranges.
+void renumber_by_postorder(std::vector<Index>& order, std::vector<Index>& parent) {
+  const std::vector<Index> post = postorder(parent), rank = inverse(post);
+  std::vector<Index> new_order(order.size()), new_parent(order.size());
+  for (std::size_t k = 0; k < post.size(); ++k) {
+    new_order[k] = order[at(post[k])];
+    const Index up = parent[at(post[k])];
+    new_parent[k] = up < 0 ? -1 : rank[at(up)];
+  }
+  order = std::move(new_order);
+  parent = std::move(new_parent);
+}
+
 /// Nodes in each column of the factor, diagonal included; the order must be a postorder of its tree.
 std::vector<Index> column_counts(const NodeGraph& graph, const std::vector<Index>& order,
                                  const std::vector<Index>& position, const std::vector<Index>& parent) {
@@ -135,15 +148,18 @@ struct Group {
   double zeros = 0;  ///< stored zeros of its trapezoid, in scalars
   std::vector<Index> children;
   std::vector<Index> columns;  ///< positions, ascending
+  bool last = false;           ///< of the nodes that were to come last; others may not merge into it
 };
 
-std::vector<Group> fundamental_supernodes(const std::vector<Index>& parent, const std::vector<Index>& count) {
+/// `last` marks positions that share no supernode with the others.
+std::vector<Group> fundamental_supernodes(const std::vector<Index>& parent, const std::vector<Index>& count,
+                                          const std::vector<std::uint8_t>& last) {
   std::vector<Group> groups;
   std::vector<Index> group_of(parent.size());
   const auto n = static_cast<Index>(parent.size());
   for (Index j = 0; j < n; ++j) {
     const bool continues = j > 0 && parent[at(j) - 1] == j && count[at(j) - 1] == count[at(j)] + 1;
-    if (!continues) groups.emplace_back();
+    if (!continues || last[at(j)] != last[at(j) - 1]) groups.emplace_back();
     groups.back().columns.push_back(j);
     group_of[at(j)] = static_cast<Index>(groups.size()) - 1;
   }
@@ -151,6 +167,7 @@ std::vector<Group> fundamental_supernodes(const std::vector<Index>& parent, cons
     Group& group = groups[g];
     group.pivots = static_cast<Index>(group.columns.size());
     group.rows = count[at(group.columns.front())] - group.pivots;
+    group.last = last[at(group.columns.front())] != 0;
     if (const Index up = parent[at(group.columns.back())]; up >= 0) {
       group.parent = group_of[at(up)];
       groups[at(group.parent)].children.push_back(static_cast<Index>(g));
@@ -184,7 +201,7 @@ void amalgamate(std::vector<Group>& groups, int block_size) {
       const double columns = b * (double(child.pivots) + parent.pivots);
       const double entries = columns * (columns + 1) / 2 + columns * b * parent.rows;
       const double zeros = parent.zeros + child.zeros + new_zeros(child);
-      if (!worth_merging(columns, block_size, zeros / entries)) {
+      if (parent.last != child.last || !worth_merging(columns, block_size, zeros / entries)) {
         kept.push_back(c);
         continue;
       }
@@ -296,7 +313,8 @@ void fill_rows(const NodeGraph& graph, SymbolicFactor& plan) {
 
 /// Sends every block of the pattern to the supernode that eliminates the earlier of its two nodes.
 void fill_entries(const BlockPattern& pattern, SymbolicFactor& plan) {
-  std::vector<Index> supernode_of(at(plan.nodes));
+  auto& supernode_of = plan.supernode_of;
+  supernode_of.resize(at(plan.nodes));
   for (std::size_t k = 0; k < plan.supernodes.size(); ++k) {
     const auto& s = plan.supernodes[k];
     std::fill_n(supernode_of.begin() + s.first, s.pivots, static_cast<Index>(k));
@@ -344,27 +362,39 @@ void count_work(SymbolicFactor& plan) {
 
 }  // namespace
 
-SymbolicFactor analyze_symbolic(const BlockPattern& pattern, int block_size) {
+double elimination_work(const NodeGraph& graph, const std::vector<Index>& order) {
+  std::vector<Index> renumbered = order, parent = elimination_tree(graph, order, inverse(order));
+  renumber_by_postorder(renumbered, parent);
+  double work = 0;
+  for (Index count : column_counts(graph, renumbered, inverse(renumbered), parent)) work += double(count) * count;
+  return work;
+}
+
+SymbolicFactor analyze_symbolic(const BlockPattern& pattern, int block_size, const AnalysisOptions& options) {
+  return analyze_symbolic(pattern, block_size, elimination_order(node_graph(pattern), options),
+                          {options.last_nodes.begin(), options.last_nodes.end()}, options.schur);
+}
+
+SymbolicFactor analyze_symbolic(const BlockPattern& pattern, int block_size, std::vector<Index> order,
+                                std::vector<Index> last_nodes, bool schur_block) {
   SymbolicFactor plan;
   plan.nodes = pattern.rows();
   plan.block_size = block_size;
+  plan.last_nodes = std::move(last_nodes);
+  const Index schur = plan.schur_nodes = schur_block ? static_cast<Index>(plan.last_nodes.size()) : 0;
+  assert(static_cast<Index>(order.size()) == plan.nodes && schur <= plan.nodes);
   if (plan.nodes == 0) return plan;
   const NodeGraph graph = node_graph(pattern);
-  std::vector<Index> order = nested_dissection(graph);
   std::vector<Index> parent = elimination_tree(graph, order, inverse(order));
-  {
-    // Renumber by a postorder of the tree: same fill, but supernodes are ranges.
-    const std::vector<Index> post = postorder(parent), rank = inverse(post);
-    std::vector<Index> new_order(order.size()), new_parent(order.size());
-    for (std::size_t k = 0; k < post.size(); ++k) {
-      new_order[k] = order[at(post[k])];
-      const Index up = parent[at(post[k])];
-      new_parent[k] = up < 0 ? -1 : rank[at(up)];
-    }
-    order = std::move(new_order);
-    parent = std::move(new_parent);
-  }
-  std::vector<Group> groups = fundamental_supernodes(parent, column_counts(graph, order, inverse(order), parent));
+  // The Schur complement is dense: its nodes are a chain, whatever couples them.
+  for (Index j = plan.nodes - schur; j + 1 < plan.nodes; ++j) parent[at(j)] = j + 1;
+  renumber_by_postorder(order, parent);
+  std::vector<Index> count = column_counts(graph, order, inverse(order), parent);
+  for (Index j = plan.nodes - schur; j < plan.nodes; ++j) count[at(j)] = plan.nodes - j;
+  std::vector<std::uint8_t> last(at(plan.nodes), 0);
+  const std::vector<Index> position = inverse(order);
+  for (Index node : plan.last_nodes) last[at(position[at(node)])] = 1;
+  std::vector<Group> groups = fundamental_supernodes(parent, count, last);
   amalgamate(groups, block_size);
   lay_out(groups, order, plan);
   fill_rows(graph, plan);

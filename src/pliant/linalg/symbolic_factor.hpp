@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pliant/linalg/block_matrix.hpp"
+#include "pliant/linalg/ordering.hpp"
 
 namespace pliant {
 
@@ -37,10 +38,13 @@ struct SymbolicFactor {
     double subtree_flops = 0;  ///< of this front and all below
   };
   std::vector<Supernode> supernodes;
-  std::vector<Index> rows;         ///< positions, ascending per supernode
-  std::vector<Index> parent_rows;  ///< the same as rows of the parent's front
-  std::vector<Index> runs;         ///< how many rows from here on are consecutive in the parent's front too
-  std::vector<Index> children;     ///< ascending per supernode
+  std::vector<Index> supernode_of;  ///< by position
+  std::vector<Index> last_nodes;    ///< that share no supernode with others
+  Index schur_nodes = 0;            ///< the last supernode is these nodes alone, in the order they were given
+  std::vector<Index> rows;          ///< positions, ascending per supernode
+  std::vector<Index> parent_rows;   ///< the same as rows of the parent's front
+  std::vector<Index> runs;          ///< how many rows from here on are consecutive in the parent's front too
+  std::vector<Index> children;      ///< ascending per supernode
 
   /// A block of the matrix goes to (row, column) of the panel of the supernode that lists it, in nodes.
   struct Entry {
@@ -72,6 +76,10 @@ struct SymbolicFactor {
   }
 };
 
-SymbolicFactor analyze_symbolic(const BlockPattern& pattern, int block_size);
+/// Throws std::bad_alloc.
+SymbolicFactor analyze_symbolic(const BlockPattern& pattern, int block_size, const AnalysisOptions& options = {});
+/// The same with a given order of elimination, for a pattern that differs little from one that has been ordered.
+SymbolicFactor analyze_symbolic(const BlockPattern& pattern, int block_size, std::vector<Index> order,
+                                std::vector<Index> last_nodes = {}, bool schur_block = false);
 
 }  // namespace pliant
