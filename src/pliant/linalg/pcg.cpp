@@ -1,0 +1,92 @@
+#include "pliant/linalg/pcg.hpp"
+
+#include <cassert>
+#include <cmath>
+
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+namespace {
+
+constexpr Index grain = 8192;
+
+/// Runs body(begin, length) over chunks and returns the sum of what it returns.
+template <class Body>
+double sum_over(Eigen::Index size, std::vector<double>& partial, Body&& body) {
+  const auto count = static_cast<Index>(size);
+  partial.resize(static_cast<std::size_t>((count + grain - 1) / grain));
+  for_chunks(count, grain, [&](Index begin, Index end) {
+    partial[static_cast<std::size_t>(begin / grain)] = body(Eigen::Index(begin), Eigen::Index(end - begin));
+  });
+  double sum = 0;
+  for (double p : partial) sum += p;
+  return sum;
+}
+
+template <class T>
+double dot(const VectorOf<T>& a, const VectorOf<T>& b, std::vector<double>& partial) {
+  return sum_over(a.size(), partial, [&](Eigen::Index begin, Eigen::Index length) {
+    return a.segment(begin, length).template cast<double>().dot(b.segment(begin, length).template cast<double>());
+  });
+}
+
+}  // namespace
+
+template <class T>
+PcgReport Pcg<T>::solve(const BlockProduct<T>& A, const VectorOf<T>& b, VectorOf<T>& x,
+                        Preconditioner<T>& preconditioner, const PcgOptions& options) {
+  assert(x.size() == b.size());
+  PcgReport report;
+  const double b_norm = std::sqrt(dot(b, b, partial_));
+  if (b_norm == 0) {
+    x.setZero();
+    return report;
+  }
+  A.multiply(x, q_);
+  r_ = b - q_;
+  double r_norm = std::sqrt(dot(r_, r_, partial_));
+  report.residual = r_norm / b_norm;
+  double rz = 0;
+  for (;; ++report.iterations) {
+    const auto end = [&](PcgOutcome outcome) {
+      report.outcome = outcome;
+      return report;
+    };
+    if (!std::isfinite(report.residual)) return end(PcgOutcome::not_finite);
+    if (report.residual <= options.tolerance) return end(PcgOutcome::converged);
+    if (report.iterations == options.max_iterations)
+      return end(options.tolerance > 0 ? PcgOutcome::iteration_limit : PcgOutcome::converged);
+    preconditioner.apply(r_, z_);
+    const double last_rz = rz;
+    rz = dot(r_, z_, partial_);
+    if (!std::isfinite(rz)) return end(PcgOutcome::not_finite);
+    if (report.iterations == 0) {
+      p_ = z_;
+    } else {
+      const T beta = static_cast<T>(rz / last_rz);
+      sum_over(p_.size(), partial_, [&](Eigen::Index begin, Eigen::Index length) {
+        p_.segment(begin, length) = z_.segment(begin, length) + beta * p_.segment(begin, length);
+        return 0.0;
+      });
+    }
+    const double curvature = A.multiply(p_, q_);
+    if (!std::isfinite(curvature)) return end(PcgOutcome::not_finite);
+    if (!(curvature > 0)) {
+      if (report.iterations == 0) x += p_;
+      return end(PcgOutcome::negative_curvature);
+    }
+    const T alpha = static_cast<T>(rz / curvature);
+    const double rr = sum_over(p_.size(), partial_, [&](Eigen::Index begin, Eigen::Index length) {
+      x.segment(begin, length) += alpha * p_.segment(begin, length);
+      auto r = r_.segment(begin, length);
+      r -= alpha * q_.segment(begin, length);
+      return r.template cast<double>().squaredNorm();
+    });
+    report.residual = std::sqrt(rr) / b_norm;
+  }
+}
+
+template class Pcg<double>;
+template class Pcg<float>;
+
+}  // namespace pliant

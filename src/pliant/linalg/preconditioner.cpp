@@ -1,0 +1,147 @@
+#include "pliant/linalg/preconditioner.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <cassert>
+#include <cmath>
+
+#include "pliant/linalg/incomplete_cholesky.hpp"
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+namespace {
+
+constexpr Index grain = 1024;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+template <class T>
+class Identity final : public Preconditioner<T> {
+ public:
+  void set(const BlockProduct<T>&) override {}
+  void apply(const VectorOf<T>& r, VectorOf<T>& z) override { z = r; }
+};
+
+/// Position of the diagonal block among a row's blocks: after the lower triangle's.
+template <class T>
+const T* diagonal_block(const BlockProduct<T>& A, Index row) {
+  const auto before = static_cast<std::int64_t>(A.pattern().lower_row(row).size());
+  return A.blocks_of(row) + before * A.block_size() * A.block_size();
+}
+
+template <class T>
+class Jacobi final : public Preconditioner<T> {
+ public:
+  void set(const BlockProduct<T>& A) override {
+    const int b = A.block_size();
+    inverse_.resize(Eigen::Index(b) * A.rows());
+    for_chunks(A.rows(), grain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        for (int c = 0; c < b; ++c) {
+          const T d = std::abs(diagonal_block(A, i)[c + c * b]);
+          inverse_[Eigen::Index(b) * i + c] = d > 0 ? 1 / d : T(1);
+        }
+      }
+    });
+  }
+  void apply(const VectorOf<T>& r, VectorOf<T>& z) override { z = inverse_.cwiseProduct(r); }
+
+ private:
+  VectorOf<T> inverse_;
+};
+
+/// The inverse of the positive definite matrix with the same eigenvectors and absolute eigenvalues.
+template <class T>
+Eigen::Matrix<T, 3, 3> positive_inverse(const Eigen::Matrix<T, 3, 3>& block) {
+  const Eigen::Matrix3d a = block.template cast<double>();
+  const Eigen::LLT<Eigen::Matrix3d> llt(a);
+  if (llt.info() == Eigen::Success && llt.matrixLLT().diagonal().minCoeff() > 0)
+    return llt.solve(Eigen::Matrix3d::Identity()).cast<T>();
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(a);
+  const double least = std::max(1e-8 * a.cwiseAbs().maxCoeff(), 1e-300);
+  const Vec3 values = eigen.eigenvalues().cwiseAbs().cwiseMax(least).cwiseInverse();
+  return (eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose()).cast<T>();
+}
+
+template <class T>
+class BlockJacobi final : public Preconditioner<T> {
+ public:
+  void set(const BlockProduct<T>& A) override {
+    assert(A.block_size() == 3);
+    inverse_.resize(9 * Eigen::Index(A.rows()));
+    for_chunks(A.rows(), grain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        Eigen::Map<Eigen::Matrix<T, 3, 3>>(inverse_.data() + 9 * Eigen::Index(i)) =
+            positive_inverse<T>(Eigen::Map<const Eigen::Matrix<T, 3, 3>>(diagonal_block(A, i)));
+      }
+    });
+  }
+  void apply(const VectorOf<T>& r, VectorOf<T>& z) override {
+    z.resize(r.size());
+    for_chunks(static_cast<Index>(r.size() / 3), grain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        z.template segment<3>(3 * Eigen::Index(i)) =
+            Eigen::Map<const Eigen::Matrix<T, 3, 3>>(inverse_.data() + 9 * Eigen::Index(i)) *
+            r.template segment<3>(3 * Eigen::Index(i));
+      }
+    });
+  }
+
+ private:
+  VectorOf<T> inverse_;
+};
+
+/// Block-Jacobi for scalar matrices is Jacobi.
+template <class T>
+class BlockOrScalarJacobi final : public Preconditioner<T> {
+ public:
+  void set(const BlockProduct<T>& A) override {
+    scalar_ = A.block_size() == 1;
+    scalar_ ? jacobi_.set(A) : block_.set(A);
+  }
+  void apply(const VectorOf<T>& r, VectorOf<T>& z) override { scalar_ ? jacobi_.apply(r, z) : block_.apply(r, z); }
+
+ private:
+  bool scalar_ = false;
+  Jacobi<T> jacobi_;
+  BlockJacobi<T> block_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind) {
+  switch (kind) {
+    case PreconditionerKind::none:
+      return std::make_unique<Identity<T>>();
+    case PreconditionerKind::jacobi:
+      return std::make_unique<Jacobi<T>>();
+    case PreconditionerKind::block_jacobi:
+      return std::make_unique<BlockOrScalarJacobi<T>>();
+    case PreconditionerKind::incomplete_cholesky:
+      return std::make_unique<IncompleteCholesky<T>>();
+  }
+  return nullptr;
+}
+
+template std::unique_ptr<Preconditioner<double>> make_preconditioner(PreconditionerKind);
+template std::unique_ptr<Preconditioner<float>> make_preconditioner(PreconditionerKind);
+
+void StaleFactor::apply(const VecX& r, VecX& z) {
+  z = r;
+  const auto rotate = [&](bool back) {
+    assert(3 * rotations_.size() == at(z.size()));
+    for_chunks(static_cast<Index>(rotations_.size()), grain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const Mat3& R = rotations_[at(i)];
+        const Vec3 v = node(z, i);
+        node(z, i) = back ? Vec3(R * v) : Vec3(R.transpose() * v);
+      }
+    });
+  };
+  if (!rotations_.empty()) rotate(false);
+  factor_.solve(z);
+  if (!rotations_.empty()) rotate(true);
+}
+
+}  // namespace pliant
