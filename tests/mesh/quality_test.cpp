@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "pliant/mesh/generators.hpp"
 
@@ -20,6 +22,22 @@ TEST(MeanRatio, HasTheKnownValueForTheUnitCornerAndVanishesWithTheVolume) {
   EXPECT_NEAR(mean_ratio(Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1)), 12 * std::pow(0.5, 2.0 / 3) / 9,
               1e-14);
   EXPECT_EQ(mean_ratio(Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(1, 1, 0)), 0);
+}
+
+TEST(DihedralAngles, AreThoseOfTheRegularTetrahedronAndOfTheUnitCorner) {
+  for (double angle : dihedral_angles(Vec3(1, 1, 1), Vec3(-1, 1, -1), Vec3(1, -1, -1), Vec3(-1, -1, 1))) {
+    EXPECT_NEAR(angle, std::acos(1.0 / 3), 1e-14);
+  }
+  auto corner = dihedral_angles(Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1));
+  std::sort(corner.begin(), corner.end());
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(corner[i], std::acos(1 / std::sqrt(3.0)), 1e-14);
+  for (std::size_t i = 3; i < 6; ++i) EXPECT_NEAR(corner[i], std::numbers::pi / 2, 1e-14);
+}
+
+TEST(RadiusEdgeRatio, IsThatOfTheRegularTetrahedronAndOfTheUnitCorner) {
+  EXPECT_NEAR(radius_edge_ratio(Vec3(1, 1, 1), Vec3(-1, 1, -1), Vec3(1, -1, -1), Vec3(-1, -1, 1)), std::sqrt(6.0) / 4,
+              1e-14);
+  EXPECT_NEAR(radius_edge_ratio(Vec3(5, 0, 0), Vec3(6, 0, 0), Vec3(5, 1, 0), Vec3(5, 0, 1)), std::sqrt(3.0) / 2, 1e-14);
 }
 
 TEST(MeshQuality, SummarisesABox) {
@@ -41,6 +59,9 @@ TEST(MeshQuality, SummarisesABox) {
   EXPECT_NEAR(q.edge_length.mean, (20 + 11 * std::sqrt(2.0)) / 31, 1e-14);
   EXPECT_NEAR(q.quality.most, 1, 1e-14);  // the inner tet is regular
   EXPECT_NEAR(q.quality.least, 12 * std::pow(0.5, 2.0 / 3) / 9, 1e-14);
+  EXPECT_NEAR(q.dihedral.least, std::acos(1 / std::sqrt(3.0)), 1e-14);
+  EXPECT_NEAR(q.dihedral.most, std::numbers::pi / 2, 1e-14);
+  EXPECT_NEAR(q.radius_edge, std::sqrt(3.0) / 2, 1e-14);
   EXPECT_EQ(q.worst, 1);
   EXPECT_EQ(q.poor, 0);
 }

@@ -77,6 +77,35 @@ double mean_ratio(const Vec3& v0, const Vec3& v1, const Vec3& v2, const Vec3& v3
   return 12 * std::pow(3 * std::abs(signed_volume(v0, v1, v2, v3)), 2.0 / 3) / squares;
 }
 
+std::array<double, 6> dihedral_angles(const Vec3& v0, const Vec3& v1, const Vec3& v2, const Vec3& v3) {
+  const std::array<const Vec3*, 4> v = {&v0, &v1, &v2, &v3};
+  std::array<double, 6> angles{};
+  for (std::size_t e = 0; e < 6; ++e) {
+    const auto [a, b] = tet_edges[e];
+    std::array<Vec3, 2> normals;  // of the faces through the edge, from the edge towards the opposite corners
+    std::size_t n = 0;
+    const Vec3 edge = *v[b] - *v[a];
+    for (std::size_t c = 0; c < 4; ++c) {
+      if (c != a && c != b) normals[n++] = edge.cross(*v[c] - *v[a]);
+    }
+    angles[e] = std::atan2(normals[0].cross(normals[1]).norm(), normals[0].dot(normals[1]));
+  }
+  return angles;
+}
+
+double radius_edge_ratio(const Vec3& v0, const Vec3& v1, const Vec3& v2, const Vec3& v3) {
+  // Seen from v0 the centre c satisfies 2 e_i . c = |e_i|^2; Cramer's rule.
+  const Vec3 e1 = v1 - v0;
+  const Vec3 e2 = v2 - v0;
+  const Vec3 e3 = v3 - v0;
+  const Vec3 sum = e1.squaredNorm() * e2.cross(e3) + e2.squaredNorm() * e3.cross(e1) + e3.squaredNorm() * e1.cross(e2);
+  const double radius = sum.norm() / (2 * std::abs(e1.cross(e2).dot(e3)));
+  const std::array<const Vec3*, 4> v = {&v0, &v1, &v2, &v3};
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto& [a, b] : tet_edges) shortest = std::min(shortest, (*v[b] - *v[a]).squaredNorm());
+  return radius / std::sqrt(shortest);
+}
+
 MeshQuality measure_quality(const TetMesh& mesh) {
   MeshQuality result;
   const auto vertices = mesh.vertices();
@@ -97,10 +126,16 @@ MeshQuality measure_quality(const TetMesh& mesh) {
 
   Statistics volume;
   Statistics quality;
+  Statistics dihedral;
   double least = std::numeric_limits<double>::infinity();
   for (Index t = 0; t < result.tets; ++t) {
     const Tet& tet = mesh.tets()[static_cast<std::size_t>(t)];
     const double ratio = mean_ratio(vertex(tet[0]), vertex(tet[1]), vertex(tet[2]), vertex(tet[3]));
+    for (double angle : dihedral_angles(vertex(tet[0]), vertex(tet[1]), vertex(tet[2]), vertex(tet[3]))) {
+      dihedral.add(angle);
+    }
+    result.radius_edge =
+        std::max(result.radius_edge, radius_edge_ratio(vertex(tet[0]), vertex(tet[1]), vertex(tet[2]), vertex(tet[3])));
     volume.add(mesh.volume(t));
     quality.add(ratio);
     if (ratio < least) least = ratio, result.worst = t;
@@ -113,6 +148,7 @@ MeshQuality measure_quality(const TetMesh& mesh) {
   result.pieces = count_pieces(vertices.size(), edges);
   result.volume = volume.extent();
   result.quality = quality.extent();
+  result.dihedral = dihedral.extent();
   result.edge_length = length.extent();
   return result;
 }

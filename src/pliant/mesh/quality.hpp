@@ -8,6 +8,13 @@ namespace pliant {
 /// a flat one; does not depend on size, position or numbering.
 double mean_ratio(const Vec3& v0, const Vec3& v1, const Vec3& v2, const Vec3& v3);
 
+/// Angles between the faces at the six edges (in the order of tet_edges), radians: all 1.23 (70.5 degrees) for the
+/// regular tetrahedron. Small and large angles spoil the conditioning of the stiffness matrix and the interpolation.
+std::array<double, 6> dihedral_angles(const Vec3& v0, const Vec3& v1, const Vec3& v2, const Vec3& v3);
+
+/// Radius of the circumscribed sphere over the shortest edge: 0.612 for the regular tetrahedron.
+double radius_edge_ratio(const Vec3& v0, const Vec3& v1, const Vec3& v2, const Vec3& v3);
+
 struct Extent {
   double least = 0;
   double mean = 0;
@@ -28,6 +35,8 @@ struct MeshQuality {
   Extent volume;              ///< of the elements, m^3
   Extent edge_length;         ///< m
   Extent quality;             ///< mean ratio
+  Extent dihedral;            ///< angles between faces, radians
+  double radius_edge = 0;     ///< the largest radius-edge ratio
   Index worst = 0;            ///< element of least quality
   Index poor = 0;             ///< elements with a mean ratio below 0.1
 };

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "pliant/math/error.hpp"
+#include "pliant/mesh/generators/hex_blocks.hpp"
 
 // Corners of a cell are numbered 0 to 7 by the bits x + 2 y + 4 z.
 
@@ -14,21 +15,6 @@ namespace pliant {
 namespace {
 
 using Corners = std::array<unsigned, 4>;
-
-/// One tet through the four corners with an even number of bits, one at each of the other corners; all of positive
-/// volume.
-constexpr std::array<Corners, 5> five_even = {{{0, 5, 3, 6}, {1, 3, 0, 5}, {2, 0, 3, 6}, {4, 5, 0, 6}, {7, 3, 5, 6}}};
-
-/// The mirror image in x, its two last corners swapped to keep the volume positive. Two cells that share a face have
-/// opposite parity of i + j + k, and the two patterns cut the shared face along the same diagonal.
-constexpr std::array<Corners, 5> mirrored(const std::array<Corners, 5>& tets) {
-  std::array<Corners, 5> result{};
-  for (std::size_t t = 0; t < tets.size(); ++t) {
-    result[t] = {tets[t][0] ^ 1U, tets[t][1] ^ 1U, tets[t][3] ^ 1U, tets[t][2] ^ 1U};
-  }
-  return result;
-}
-constexpr std::array<Corners, 5> five_odd = mirrored(five_even);
 
 /// Kuhn's split: one tet for each way to walk from corner 0 to corner 7 along the axes. Every face is cut along the
 /// diagonal from its lowest to its highest corner, hence neighbours conform.
@@ -113,7 +99,7 @@ MeshData box(const BoxOptions& options) {
         if (options.split == BoxSplit::six) {
           add(i, j, k, six);
         } else {
-          add(i, j, k, (i + j + k) % 2 == 0 ? five_even : five_odd);
+          add(i, j, k, five_tets((i + j + k) % 2 != 0));
         }
       }
     }
