@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "pliant/materials/fibre.hpp"
 #include "pliant/materials/law.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
@@ -107,9 +108,19 @@ void print_materials() {
     const LawInfo& info = law->info();
     fmt::print("{}: {}\n", info.name, info.summary);
     fmt::print("  Psi = {}\n", info.formula);
+    for (const LawConstant& constant : info.constants)
+      fmt::print("  {} = {} ({} to {}): {}\n", constant.name, constant.fallback, constant.lowest, constant.highest,
+                 constant.summary);
     fmt::print("  {}; {}\n\n",
                info.survives_inversion ? "finite for inverted elements" : "infinite for inverted elements",
                info.reference);
+  }
+  fmt::print("Fibres, in addition to a law, with l the stretch along them:\n\n");
+  for (const auto& law : fibre_laws()) {
+    const FibreLawInfo& info = law->info();
+    fmt::print("{}: {}\n  psi = {}\n  stiffness (Pa): {}\n", info.name, info.summary, info.formula, info.stiffness);
+    if (!info.shape.empty()) fmt::print("  shape = {}: {}\n", info.shape_fallback, info.shape);
+    fmt::print("  {}\n\n", info.reference);
   }
   fmt::print(
       "Parameters: young (E, Pa) and poisson (nu), or mu and lambda (Pa). In a scene: [[body]] material = \"{}\"\n",
@@ -152,6 +163,15 @@ void add_materials(CLI::App& app, int& exit_code) {
     if (*json) {
       Json list = Json::array();
       for (const auto& law : laws()) list.push_back(to_json(law->info()));
+      for (const auto& law : fibre_laws()) {
+        const FibreLawInfo& info = law->info();
+        list.push_back({{"name", info.name},
+                        {"fibre", true},
+                        {"summary", info.summary},
+                        {"formula", info.formula},
+                        {"reference", info.reference},
+                        {"shape", info.shape_fallback}});
+      }
       fmt::print("{}\n", list.dump(2));
     } else {
       print_materials();

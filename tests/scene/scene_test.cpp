@@ -46,7 +46,7 @@ TEST(Scene, BodiesPinsAndScriptsReachTheModel) {
                                       "1], angle = 90}\ntranslate = [0, 0, 5]\norder = 2");
   const auto model = build_model(parse(text));
   const Body& body = model->bodies()[0];
-  const InBox box = bounding_box(*body.mesh);
+  const InBox box = bounding_box(body.vertices());
   EXPECT_NEAR((box.min - Vec3(-2, 0, 5)).norm(), 0, 1e-12);  // 4 x 2 x 2 m, turned to y, moved up
   EXPECT_NEAR((box.max - Vec3(0, 4, 7)).norm(), 0, 1e-12);
   EXPECT_NEAR(model->mass().lumped().sum(), 16000, 1e-8);

@@ -95,7 +95,7 @@ HWY_INLINE Blocks hessian_blocks(const InStretches& f, const Real s[3]) {
   return blocks;
 }
 
-HWY_INLINE void project_blocks(Blocks& blocks) {
+HWY_NOINLINE inline void project_blocks(Blocks& blocks) {
   project_positive(blocks.diagonal);
   for (int pair = 0; pair < 3; ++pair) {
     blocks.flip[pair] = max(blocks.flip[pair], 0.0);
@@ -105,8 +105,9 @@ HWY_INLINE void project_blocks(Blocks& blocks) {
 
 /// H = sum of the blocks in the basis M_ij. With p = (flip + twist)/2 and q = (flip - twist)/2 of each pair,
 /// H_(ij)(kl) = sum_ac A_ac M_aa,ij M_cc,kl + sum_(a != b) q_ab M_aa,il M_bb,kj + sum_(a != b) p_ab U_ia U_ka V_jb
-/// V_lb: three sums over a of one product each, instead of nine dyads.
-HWY_INLINE void rotate_blocks(const Blocks& blocks, const Svd& svd, Batch45& H, int lane) {
+/// V_lb: three sums over a of one product each, instead of nine dyads. Out of line for the sake of compile time, as is
+/// the projection before it.
+HWY_NOINLINE inline void rotate_blocks(const Blocks& blocks, const Svd& svd, Batch45& H, int lane) {
   Real M[3][9], N[3][9], Q[3][9], uu[3][6], vv[3][6], W[3][6];
   for (int a = 0; a < 3; ++a) {
     for (int j = 0; j < 3; ++j) {

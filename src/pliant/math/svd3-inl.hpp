@@ -179,16 +179,23 @@ HWY_INLINE void rotation_svd(const Matrix3* F, Svd* out) {
   }
 }
 
+constexpr int kTogether = 2;  ///< vectors decomposed together
+
+/// Decomposes kTogether vectors of a batch. Kept out of line: it is long, and every law would have a copy of its own,
+/// which costs minutes of compilation and gains nothing.
+HWY_NOINLINE inline void decompose(const Batch9& F, int lane, Svd svd[kTogether]) {
+  Matrix3 A[kTogether];
+  for (int n = 0; n < kTogether; ++n) A[n] = load_matrix(F, lane + n * lanes());
+  rotation_svd<kTogether>(A, svd);
+}
+
 /// Calls body(lane, svd) for every vector of a batch.
 template <class Body>
 HWY_INLINE void for_svd(const Batch9& F, Body&& body) {
-  constexpr int kTogether = 2;
   static_assert(kBatch % (kTogether * static_cast<int>(hn::MaxLanes(Tag()))) == 0);
   for (int lane = 0; lane < kBatch; lane += kTogether * lanes()) {
-    Matrix3 A[kTogether];
     Svd svd[kTogether];
-    for (int n = 0; n < kTogether; ++n) A[n] = load_matrix(F, lane + n * lanes());
-    rotation_svd<kTogether>(A, svd);
+    decompose(F, lane, svd);
     for (int n = 0; n < kTogether; ++n) body(lane + n * lanes(), svd[n]);
   }
 }
