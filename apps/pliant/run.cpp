@@ -40,7 +40,7 @@ class Watcher final : public RunObserver {
   }
   void on_step(const State& state, const StepReport& report) override {
     progress_.update(state, report);
-    if (!report.converged() && scene_.solver.on_failure == OnFailure::proceed && report.advanced()) {
+    if (!report.succeeded() && scene_.solver.on_failure == OnFailure::proceed && report.advanced()) {
       progress_.end();
       spdlog::warn("step {} ({}): {}", state.step, to_string(report.outcome), report.detail);
     }
@@ -66,6 +66,7 @@ std::string remedies(const Scene& scene, const StepReport& report) {
   const std::string onwards = "  going on all the same:    --set solver.on_failure=continue\n";
   switch (report.outcome) {
     case Outcome::converged:
+    case Outcome::budget_spent:
       return {};
     case Outcome::iteration_limit:
       return "  more iterations:          --set solver.max_iterations=10000\n" + looser + smaller + onwards;

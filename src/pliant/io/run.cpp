@@ -34,7 +34,7 @@ RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& 
   State next = state;
   while (state.step < result.steps) {
     const StepReport report = stepper->step(next, scene.dt);
-    const bool good = report.converged() || (report.advanced() && scene.solver.on_failure == OnFailure::proceed);
+    const bool good = report.succeeded() || (report.advanced() && scene.solver.on_failure == OnFailure::proceed);
     folder.add_report(state.step + 1, state.time + scene.dt, report);
     if (good) {
       state = next;

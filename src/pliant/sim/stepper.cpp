@@ -6,6 +6,8 @@ std::string_view to_string(Outcome outcome) {
   switch (outcome) {
     case Outcome::converged:
       return "converged";
+    case Outcome::budget_spent:
+      return "budget-spent";
     case Outcome::iteration_limit:
       return "iteration-limit";
     case Outcome::line_search_failed:

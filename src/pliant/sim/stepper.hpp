@@ -9,9 +9,10 @@
 
 namespace pliant {
 
-/// How a step ended. Only `converged` and `iteration_limit` (and a failed line search) leave a new state behind.
+/// How a step ended. `converged`, `budget_spent`, `iteration_limit` and a failed line search leave a new state behind.
 enum class Outcome {
   converged,
+  budget_spent,          ///< ran the iterations it was given, as real-time methods are asked to
   iteration_limit,       ///< the state is the last iterate
   line_search_failed,    ///< no acceptable step length above the smallest; the state is the last iterate
   factorisation_failed,  ///< the matrix could not be factorised (singular, out of memory); the state is unchanged
@@ -61,10 +62,11 @@ struct StepReport {
   std::vector<IterationRecord> history;
 
   bool converged() const { return outcome == Outcome::converged; }
+  /// Whether it did what it was asked to.
+  bool succeeded() const { return converged() || outcome == Outcome::budget_spent; }
   /// Whether the state was advanced.
   bool advanced() const {
-    return outcome == Outcome::converged || outcome == Outcome::iteration_limit ||
-           outcome == Outcome::line_search_failed;
+    return succeeded() || outcome == Outcome::iteration_limit || outcome == Outcome::line_search_failed;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
 #include "pliant/solvers/newton/newton_catalogue.hpp"
+#include "pliant/solvers/quasi_newton/quasi_newton_catalogue.hpp"
 
 namespace pliant {
 
@@ -51,7 +52,14 @@ ParameterValue checked(const SolverEntry& solver, const Parameter& parameter, Pa
 }  // namespace
 
 std::span<const SolverEntry> solver_catalogue() {
-  static const std::vector<SolverEntry> entries = newton_solvers();
+  static const std::vector<SolverEntry> entries = [] {
+    std::vector<SolverEntry> all = newton_solvers();
+    for (auto family : {quasi_newton_solvers}) {
+      const std::vector<SolverEntry> more = family();
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
   return entries;
 }
 

@@ -7,6 +7,13 @@ namespace pliant {
 double characteristic_force(const Model& model) {
   VecX per_node = VecX::Zero(model.nodes());
   for (const Body& body : model.bodies()) {
+    if (!body.is_solid()) {  // k r is to a spring what W V |grad N| is to an element
+      const Stencils& ends = body.springs->stencils();
+      for (Index s = 0; s < ends.count(); ++s)
+        for (int a = 0; a < 2; ++a)
+          per_node[ends[s][a]] += body.springs->stiffness()[s] * body.springs->rest_length()[s];
+      continue;
+    }
     const FeMesh& mesh = *body.elements;
     const ReferenceElement& reference = mesh.reference();
     const int n = reference.nodes();

@@ -73,6 +73,13 @@ void IncrementalPotential::begin_step(const State& state, double h) {
   }
 }
 
+VecX IncrementalPotential::predicted_start() const {
+  VecX x = predicted_;
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    if (boundary_.fixed[i]) x[i] = boundary_.positions[i];
+  return x;
+}
+
 /// The two terms that are not sums over stencils; leaves M (x - x~) in inertia_.
 double IncrementalPotential::inertia_and_work(const VecX& x) {
   const double work = (x - x_n_).dot(model_->external_force());

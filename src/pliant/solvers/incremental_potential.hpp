@@ -33,6 +33,8 @@ class IncrementalPotential {
   Pose pose(const VecX& x) const { return {x, activation_}; }
   /// x^n with directly imposed boundaries already where they belong: where the iteration begins.
   const VecX& start() const { return start_; }
+  /// x~ with directly imposed boundaries where they belong: where real-time methods begin.
+  VecX predicted_start() const;
 
   double value(const VecX& x);
   /// Overwrites g, returns the value.

@@ -1,0 +1,171 @@
+#include "pliant/solvers/quasi_newton/laplacian.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "pliant/materials/secant_stiffness.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// Secant stiffness by parameters: bodies mostly have few different ones.
+class StiffnessTable {
+ public:
+  double of(const Law& law, const Lame& lame) {
+    auto [entry, is_new] = laws_.try_emplace({lame.mu, lame.lambda}, 0.0);
+    if (is_new) entry->second = std::max(0.0, secant_stiffness(law, lame));
+    return entry->second;
+  }
+  /// The stiffer of relaxed and fully active.
+  double of(const FibreLaw& law, const FibreParameters& p) {
+    auto [entry, is_new] = fibres_.try_emplace({p.stiffness, p.shape, p.active_stress}, 0.0);
+    if (is_new) entry->second = std::max({0.0, secant_stiffness(law, p, 0), secant_stiffness(law, p, 1)});
+    return entry->second;
+  }
+
+ private:
+  std::map<std::array<double, 2>, double> laws_;
+  std::map<std::array<double, 3>, double> fibres_;
+};
+
+template <class T>
+const T& one_or_each(const std::vector<T>& list, std::size_t e) {
+  return list.size() == 1 ? list[0] : list[e];
+}
+
+void add_solid(const Body& body, BlockMatrix& L) {
+  const FeMesh& mesh = *body.elements;
+  const ReferenceElement& reference = mesh.reference();
+  const auto n = static_cast<std::size_t>(reference.nodes());
+  std::vector<Eigen::Matrix<double, 3, Eigen::Dynamic>> gradients;
+  for (int q = 0; q < reference.points(); ++q) {
+    const auto table = reference.shape_gradients(reference.points_positions()[static_cast<std::size_t>(q)]);
+    gradients.emplace_back(
+        Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(table.data(), 3, static_cast<Eigen::Index>(n)));
+  }
+  StiffnessTable isotropic;
+  std::vector<StiffnessTable> fibres(body.fibres.size());
+  for (std::size_t e = 0; e < mesh.volumes().size(); ++e) {
+    Mat3 C = isotropic.of(*body.law, one_or_each(body.lame, e)) * Mat3::Identity();
+    for (std::size_t f = 0; f < body.fibres.size(); ++f) {
+      const Fibres& group = body.fibres[f];
+      const Vec3& d = one_or_each(group.directions, e);
+      if (d.squaredNorm() > 0)
+        C += fibres[f].of(*group.law, one_or_each(group.parameters, e)) / d.squaredNorm() * d * d.transpose();
+    }
+    // grad N = B^T g with the inverse rest edges B, so that grad N^T C grad N = g^T (B C B^T) g.
+    const Mat3& B = mesh.inverse_edges()[e];
+    const Mat3 pulled = mesh.volumes()[e] * B * C * B.transpose();
+    Eigen::MatrixXd K = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
+    for (int q = 0; q < reference.points(); ++q) {
+      const auto& g = gradients[static_cast<std::size_t>(q)];
+      K += reference.weights()[static_cast<std::size_t>(q)] * (g.transpose() * pulled * g);
+    }
+    const auto nodes = mesh.elements().subspan(e * n, n);
+    for (std::size_t a = 0; a < n; ++a)
+      for (std::size_t b = 0; b < n; ++b) {
+        const Index p = body.nodes.begin + nodes[a], q = body.nodes.begin + nodes[b];
+        if (p <= q) *L.block(L.pattern().find(p, q)) += K(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
+      }
+  }
+}
+
+void add_springs(const Body& body, BlockMatrix& L) {
+  const Stencils& stencils = body.springs->stencils();
+  for (Index s = 0; s < stencils.count(); ++s) {
+    const double k = body.springs->stiffness()[static_cast<std::size_t>(s)];
+    const Index a = std::min(stencils[s][0], stencils[s][1]), b = std::max(stencils[s][0], stencils[s][1]);
+    *L.block(L.pattern().find(a, a)) += k;
+    *L.block(L.pattern().find(b, b)) += k;
+    *L.block(L.pattern().find(a, b)) -= k;
+  }
+}
+
+void add_scaled(const BlockMatrix& from, double scale, BlockMatrix& to) {
+  for (std::size_t i = 0; i < to.values().size(); ++i) to.values()[i] += scale * from.values()[i];
+}
+
+void add_mass(const Mass& mass, double scale, Range nodes, BlockMatrix& A) {
+  if (mass.kind() == MassKind::consistent && nodes.size() == mass.nodes()) {
+    add_scaled(mass.consistent(), scale, A);
+    return;
+  }
+  for (Index i = nodes.begin; i < nodes.end; ++i) *A.block(A.pattern().find(i, i)) += scale * mass.lumped()[i];
+}
+
+}  // namespace
+
+LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, Precision precision)
+    : model_(std::move(model)),
+      precision_(precision),
+      stiffness_(model_->pattern(), 1),
+      damping_(model_->pattern(), 1),
+      A_(model_->pattern(), 1) {
+  stiffness_.set_zero();
+  damping_.set_zero();
+  BlockMatrix part(model_->pattern(), 1);
+  for (const Body& body : model_->bodies()) {
+    part.set_zero();
+    if (body.is_solid())
+      add_solid(body, part);
+    else
+      add_springs(body, part);
+    add_scaled(part, 1, stiffness_);
+    add_scaled(part, body.damping.stiffness, damping_);
+    if (body.damping.mass > 0)
+      for (Index i = body.nodes.begin; i < body.nodes.end; ++i)
+        *damping_.block(damping_.pattern().find(i, i)) += body.damping.mass * model_->mass().lumped()[i];
+  }
+}
+
+void LaplacianMatrix::assemble(const BoundaryState& boundary, double h, double inertia) {
+  A_.set_zero();
+  add_scaled(stiffness_, 1, A_);
+  if (inertia > 0) {
+    add_scaled(damping_, 1 / h, A_);
+    add_mass(model_->mass(), inertia, {0, model_->nodes()}, A_);
+  }
+  const VecX diagonal = model_->mass().consistent_diagonal();
+  for (std::size_t k = 0; k < boundary.penalised.size(); ++k) {
+    const Index i = boundary.penalised[k];
+    *A_.block(A_.pattern().find(i, i)) += boundary.sigma[k] * diagonal[i];
+  }
+  // A node that is held along some axes only stays in the matrix, which x, y and z share; solve() leaves its held
+  // coordinates alone.
+  std::vector<std::uint8_t> held(static_cast<std::size_t>(model_->nodes()));
+  for (std::size_t i = 0; i < held.size(); ++i)
+    held[i] = boundary.fixed[3 * i] && boundary.fixed[3 * i + 1] && boundary.fixed[3 * i + 2];
+  A_.eliminate(held);
+}
+
+bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double inertia) {
+  if (h == h_ && inertia == inertia_ && boundary.fixed == fixed_ && boundary.penalised == penalised_ &&
+      boundary.sigma == sigma_)
+    return false;
+  h_ = h;
+  inertia_ = inertia;
+  fixed_ = boundary.fixed;
+  penalised_ = boundary.penalised;
+  sigma_ = boundary.sigma;
+  assemble(boundary, h, inertia);
+  if (!analysed_) cholesky_.analyze(model_->pattern(), 1);
+  analysed_ = true;
+  status_ = cholesky_.factor(A_);
+  if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.store_in_float();
+  return true;
+}
+
+void LaplacianMatrix::solve(const VecX& g, VecX& d) {
+  const Eigen::Index n = model_->nodes();
+  columns_.resize(n, 3);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index c = 0; c < 3; ++c) columns_(i, c) = g[3 * i + c];
+  cholesky_.solve(columns_);
+  d.resize(3 * n);
+  for (Eigen::Index i = 0; i < n; ++i)
+    for (Eigen::Index c = 0; c < 3; ++c)
+      d[3 * i + c] = fixed_[static_cast<std::size_t>(3 * i + c)] ? 0 : columns_(i, c);
+}
+
+}  // namespace pliant

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+
+#include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+/// The constant matrix of the quasi-Newton family (quasi-newton, section 4; docs/quasi-newton.md):
+///
+///   A = (1/h^2 + alpha/h) M + (1 + beta/h) L + penalties,   L = sum_e V_e grad N^T (k_e 1 + sum_f k_f d d^T) grad N,
+///
+/// with k the secant stiffness of each element's law and of its fibres, and k (x_a - x_b)^2 for springs; alpha and beta
+/// are Rayleigh's. The same n x n matrix serves x, y and z. It changes only with the time step and with the set of
+/// prescribed nodes.
+class LaplacianMatrix {
+ public:
+  enum class Precision { single_precision, double_precision };
+
+  LaplacianMatrix(std::shared_ptr<const Model> model, Precision precision);
+
+  /// Factorises A for these boundaries and step unless that is the factor at hand. `inertia`: 1/h^2, or 0 in
+  /// quasistatics. Returns whether it factorised, and throws nothing: status() tells how it went.
+  bool prepare(const BoundaryState& boundary, double h, double inertia);
+  FactorStatus status() const { return status_; }
+
+  /// d = A^{-1} g, coordinate by coordinate; zero where prescribed.
+  void solve(const VecX& g, VecX& d);
+
+  /// L alone, without mass and boundaries.
+  const BlockMatrix& stiffness() const { return stiffness_; }
+  SparseCholesky::Statistics statistics() const { return cholesky_.statistics(); }
+
+ private:
+  void assemble(const BoundaryState& boundary, double h, double inertia);
+
+  std::shared_ptr<const Model> model_;
+  Precision precision_;
+  BlockMatrix stiffness_;  ///< L, N/m
+  BlockMatrix damping_;    ///< alpha M + beta L, body by body
+  BlockMatrix A_;
+  SparseCholesky cholesky_;
+  FactorStatus status_ = FactorStatus::singular;
+  bool analysed_ = false;
+  // What the factor at hand was made for.
+  double h_ = -1, inertia_ = -1;
+  std::vector<std::uint8_t> fixed_;
+  std::vector<Index> penalised_;
+  std::vector<double> sigma_;
+  Eigen::MatrixXd columns_;  ///< scratch: n x 3
+};
+
+}  // namespace pliant

@@ -1,0 +1,76 @@
+#include "pliant/solvers/quasi_newton/quasi_newton_catalogue.hpp"
+
+#include "pliant/solvers/parameter_names.hpp"
+#include "pliant/solvers/quasi_newton/quasi_newton_stepper.hpp"
+
+namespace pliant {
+
+namespace {
+
+const ParameterNames<LaplacianMatrix::Precision> kPrecisions = {
+    {"float", LaplacianMatrix::Precision::single_precision}, {"double", LaplacianMatrix::Precision::double_precision}};
+
+std::vector<Parameter> common_parameters() {
+  return {
+      choice_parameter("integrator", kIntegratorNames, "time integration; quasistatic drops inertia"),
+      {"iterations", std::int64_t{10}, "", "of every step; fewer when a tolerance is met before", {}, 1.0, 1e6},
+      {"tolerance",
+       0.0,
+       "m/s^2, N, 1 or m/s",
+       "stop before when the criterion is met; 0: always spend the iterations",
+       {},
+       0.0},
+      choice_parameter("criterion", kCriterionNames, "what tolerance is compared with"),
+      choice_parameter("line_search", kLineSearchNames,
+                       "robust survives rounding in the energy, armijo is the textbook one"),
+      {"armijo", 0.3, "", "fraction of the predicted decrease that a step must achieve", {}, 0.0, 0.5},
+      choice_parameter("factor", kPrecisions, "how the constant factor is stored: float halves the bytes of a solve"),
+      {"history", false, "", "record every iteration in the report", {}},
+  };
+}
+
+SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> more,
+                  std::function<void(const ParameterMap&, QuasiNewtonOptions&)> apply) {
+  SolverEntry entry{name, "quasi-newton", std::move(summary), common_parameters(), nullptr};
+  entry.parameters.insert(entry.parameters.begin() + 1, more.begin(), more.end());
+  entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
+    QuasiNewtonOptions options;
+    options.name = name;
+    options.integrator = chosen_value(values, "integrator", kIntegratorNames);
+    options.iterations = static_cast<int>(std::get<std::int64_t>(values.at("iterations")));
+    options.criterion.kind = chosen_value(values, "criterion", kCriterionNames);
+    options.criterion.tolerance = std::get<double>(values.at("tolerance"));
+    options.stops_early = options.criterion.tolerance > 0;
+    options.line_search.kind = chosen_value(values, "line_search", kLineSearchNames);
+    options.line_search.decrease = std::get<double>(values.at("armijo"));
+    options.precision = chosen_value(values, "factor", kPrecisions);
+    options.history = std::get<bool>(values.at("history"));
+    apply(values, options);
+    return std::make_unique<QuasiNewtonStepper>(std::move(model), options);
+  };
+  return entry;
+}
+
+}  // namespace
+
+std::vector<SolverEntry> quasi_newton_solvers() {
+  return {
+      entry("quasi-newton", "one constant matrix for ever, accelerated by L-BFGS: any material in real time",
+            {{"window", std::int64_t{5}, "", "pairs that L-BFGS remembers; 0 is projective-dynamics", {}, 0.0, 100.0}},
+            [](const ParameterMap& values, QuasiNewtonOptions& options) {
+              options.window = static_cast<int>(std::get<std::int64_t>(values.at("window")));
+            }),
+      entry("projective-dynamics", "the same constant matrix without L-BFGS; local/global steps for ARAP and springs",
+            {}, [](const ParameterMap&, QuasiNewtonOptions& options) { options.window = 0; }),
+      entry("chebyshev", "projective-dynamics with Chebyshev's acceleration",
+            {{"start", std::int64_t{10}, "", "plain iterations before acceleration", {}, 1.0, 1e6},
+             {"spectral_radius", 0.0, "", "rho; 0: estimated at rest by power iteration", {}, 0.0, 0.99999}},
+            [](const ParameterMap& values, QuasiNewtonOptions& options) {
+              options.method = QuasiNewtonMethod::chebyshev;
+              options.chebyshev_start = static_cast<int>(std::get<std::int64_t>(values.at("start")));
+              options.spectral_radius = std::get<double>(values.at("spectral_radius"));
+            }),
+  };
+}
+
+}  // namespace pliant

@@ -1,0 +1,173 @@
+#include "pliant/solvers/quasi_newton/quasi_newton_stepper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/solvers/stopwatch.hpp"
+
+namespace pliant {
+
+QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const QuasiNewtonOptions& options)
+    : model_(std::move(model)),
+      options_(options),
+      potential_(model_, options.integrator),
+      convergence_(model_, options.criterion),
+      matrix_(model_, options.precision),
+      lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
+      rho_(options.spectral_radius) {}
+
+StepReport QuasiNewtonStepper::step(State& state, double h) {
+  StepReport report;
+  {
+    const Stopwatch watch(report.seconds.total);
+    if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
+      report.outcome = Outcome::not_finite;
+      report.detail = "the state to start from has positions or velocities that are not finite";
+      return report;
+    }
+    potential_.begin_step(state, h);
+    {
+      const Stopwatch factorisation(report.seconds.factorisation);
+      const double inertia = options_.integrator == Integrator::implicit_euler ? 1 / (h * h) : 0;
+      if (matrix_.prepare(potential_.boundary(), h, inertia)) {
+        ++report.factorisations;
+        if (options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0 &&
+            matrix_.status() == FactorStatus::ok)
+          estimate_spectral_radius();
+      }
+    }
+    if (matrix_.status() != FactorStatus::ok) {
+      report.outcome = Outcome::factorisation_failed;
+      report.detail = fmt::format(
+          "the constant matrix could not be factorised: {}{}", to_string(matrix_.status()),
+          options_.integrator == Integrator::quasistatic ? "; without inertia, pins must hold every body" : "");
+      return report;
+    }
+    if (begin(report)) iterate(report);
+    if (report.advanced()) potential_.end_step(current_.x, state);
+  }
+  return report;
+}
+
+/// Algorithm 1 begins at the inertial prediction. Where the energy is infinite there (a law with a barrier, predicted
+/// into inversion), it begins where the last step ended.
+bool QuasiNewtonStepper::begin(StepReport& report) {
+  const Stopwatch watch(report.seconds.assembly);
+  lbfgs_.forget();
+  omega_ = 1;
+  plain_iterations_ = 0;
+  if (options_.integrator == Integrator::implicit_euler) {
+    current_.x = potential_.predicted_start();
+    current_.energy = potential_.gradient(current_.x, current_.gradient);
+    if (std::isfinite(current_.energy)) return true;
+  }
+  current_.x = potential_.start();
+  current_.energy = potential_.gradient(current_.x, current_.gradient);
+  if (std::isfinite(current_.energy)) return true;
+  report.outcome = Outcome::inverted_start;
+  report.detail =
+      "an element is inverted where the step begins, and its material has no finite energy there; use a smaller step, "
+      "a "
+      "penalty for moving boundaries, or a material that survives inversion";
+  return false;
+}
+
+void QuasiNewtonStepper::iterate(StepReport& report) {
+  const double h = potential_.h();
+  const auto end = [&](Outcome outcome, std::string detail) {
+    report.outcome = outcome;
+    report.detail = std::move(detail);
+  };
+  previous_x_ = current_.x;
+  for (;;) {
+    const double last_step = report.residuals.step_length;
+    report.energy = current_.energy;
+    report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
+    report.residuals.step_length = last_step;
+    if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
+    if (options_.stops_early && convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
+    if (report.iterations == options_.iterations) return end(Outcome::budget_spent, "");
+
+    {
+      const Stopwatch watch(report.seconds.solve);
+      lbfgs_.direction(
+          current_.gradient, [&](const VecX& q, VecX& r) { matrix_.solve(q, r); }, dx_);
+    }
+    if (!dx_.allFinite()) return end(Outcome::not_finite, "the direction is not finite");
+    ++report.iterations;
+    report.residuals.step_length = dx_.cwiseAbs().maxCoeff() / h;
+    if (report.residuals.step_length == 0) return end(Outcome::converged, "");
+    if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length))
+      return end(Outcome::converged, "");
+
+    LineSearchResult found;
+    {
+      const Stopwatch watch(report.seconds.line_search);
+      found = line_search(potential_, current_, dx_, 1, options_.line_search, trial_);
+    }
+    report.line_search_evaluations += found.evaluations;
+    if (options_.history)
+      report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
+                                report.residuals.step_length, found.alpha, false});
+    // Where rounding hides any further decrease, the rest of the budget has no use.
+    if (!found.accepted)
+      return end(Outcome::budget_spent,
+                 fmt::format("no step length above {:.0e} lowers the energy in iteration {}: residual {:.3g} N",
+                             options_.line_search.smallest_step, report.iterations, report.residuals.force));
+    report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+    lbfgs_.remember(trial_.x, current_.x, trial_.gradient, current_.gradient);
+    std::swap(current_, trial_);  // trial_ is now the iterate before
+    if (options_.method == QuasiNewtonMethod::chebyshev) accelerate();
+  }
+}
+
+/// Algorithm 3: x_(k+1) = omega (x^ - x_(k-1)) + x_(k-1), x^ the plain iterate. Where the extrapolation climbs above
+/// x_k or leaves the material's domain, the plain iterate stands and acceleration begins anew: the radius estimated at
+/// rest is too large or too small far from it.
+void QuasiNewtonStepper::accelerate() {
+  const double rho2 = rho_ * rho_;
+  ++plain_iterations_;
+  if (plain_iterations_ < options_.chebyshev_start)
+    omega_ = 1;
+  else
+    omega_ = plain_iterations_ == options_.chebyshev_start ? 2 / (2 - rho2) : 4 / (4 - rho2 * omega_);
+  std::swap(previous_x_, trial_.x);  // now x_k; trial_.x is x_(k-1)
+  if (omega_ == 1) return;
+  const double limit = trial_.energy;  // E(x_k)
+  trial_.x = omega_ * (current_.x - trial_.x) + trial_.x;
+  trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
+  if (trial_.energy <= limit) {
+    std::swap(current_, trial_);
+  } else {
+    omega_ = 1;
+    plain_iterations_ = 0;
+  }
+}
+
+/// The radius of 1 - A^{-1} H at rest, which rules the convergence of plain iterations, by power iteration from a fixed
+/// vector: a property of model and time step, not of the states a run happens to pass.
+void QuasiNewtonStepper::estimate_spectral_radius() {
+  constexpr int kIterations = 60;
+  BlockMatrix H = potential_.make_matrix();
+  potential_.hessian(model_->rest(), Projection::analytic, 1, H);
+  VecX v(model_->rest().size()), Hv, r;
+  for (Eigen::Index i = 0; i < v.size(); ++i) {
+    const double hash = 12.9898 * static_cast<double>(i + 1);
+    v[i] = potential_.boundary().fixed[static_cast<std::size_t>(i)] ? 0 : std::sin(hash * hash);
+  }
+  double radius = 0;
+  for (int k = 0; k < kIterations && v.norm() > 0; ++k) {
+    v /= v.norm();
+    H.multiply(v, Hv);
+    for (Eigen::Index i = 0; i < v.size(); ++i)
+      if (potential_.boundary().fixed[static_cast<std::size_t>(i)]) Hv[i] = 0;
+    matrix_.solve(Hv, r);
+    v -= r;
+    radius = v.norm();
+  }
+  rho_ = std::clamp(radius, 0.0, 0.9999);
+}
+
+}  // namespace pliant

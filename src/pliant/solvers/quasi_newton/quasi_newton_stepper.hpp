@@ -1,0 +1,58 @@
+#pragma once
+
+#include "pliant/solvers/criteria.hpp"
+#include "pliant/solvers/line_search.hpp"
+#include "pliant/solvers/quasi_newton/laplacian.hpp"
+#include "pliant/solvers/quasi_newton/lbfgs.hpp"
+
+namespace pliant {
+
+enum class QuasiNewtonMethod {
+  lbfgs,      ///< quasi-newton: L-BFGS on the constant matrix; with a window of zero, Projective Dynamics
+  chebyshev,  ///< Projective Dynamics with Chebyshev's semi-iterative acceleration (Wang 2015)
+};
+
+struct QuasiNewtonOptions {
+  QuasiNewtonMethod method = QuasiNewtonMethod::lbfgs;
+  std::string name = "quasi-newton";
+  Integrator integrator = Integrator::implicit_euler;
+  int window = 5;            ///< of L-BFGS
+  int iterations = 10;       ///< of every step, unless the criterion is met before
+  bool stops_early = false;  ///< whether there is a criterion at all
+  CriterionOptions criterion;
+  LineSearchOptions line_search{LineSearchKind::robust, 0.3, 1e-7, 0.1};
+  LaplacianMatrix::Precision precision = LaplacianMatrix::Precision::single_precision;
+  int chebyshev_start = 10;    ///< S: plain iterations before acceleration
+  double spectral_radius = 0;  ///< rho; 0: estimated once, at rest
+  bool history = false;
+};
+
+/// Minimises the incremental potential of each step with a constant matrix (quasi-newton, Algorithms 1 to 3).
+class QuasiNewtonStepper final : public Stepper {
+ public:
+  QuasiNewtonStepper(std::shared_ptr<const Model> model, const QuasiNewtonOptions& options);
+
+  std::string_view name() const override { return options_.name; }
+  StepReport step(State& state, double h) override;
+  /// As given or estimated; 0 before the first step of Chebyshev's method.
+  double spectral_radius() const { return rho_; }
+
+ private:
+  void iterate(StepReport& report);
+  bool begin(StepReport& report);
+  void accelerate();
+  void estimate_spectral_radius();
+
+  std::shared_ptr<const Model> model_;
+  QuasiNewtonOptions options_;
+  IncrementalPotential potential_;
+  ConvergenceTest convergence_;
+  LaplacianMatrix matrix_;
+  Lbfgs lbfgs_;
+  Iterate current_, trial_;
+  VecX dx_, previous_x_;
+  double rho_ = 0, omega_ = 1;
+  int plain_iterations_ = 0;  ///< since Chebyshev's acceleration began
+};
+
+}  // namespace pliant
