@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 
 #include "energies/derivative_battery.hpp"
+#include "pliant/energies/collider_penalty.hpp"
 #include "pliant/energies/elastic.hpp"
 #include "pliant/energies/spring_energy.hpp"
 #include "pliant/mesh/generators.hpp"
@@ -77,6 +78,18 @@ TEST(EdgeSprings, AreTheEdgesOfTheMeshEachOnce) {
   double volume = 0;
   for (double v : network.measure) volume += v;
   EXPECT_NEAR(volume, 1, 1e-14);
+}
+
+TEST(ColliderPenalty, HasExactDerivativesInsideCurvedShapes) {
+  const std::vector<Collider> colliders = {{"ball", SphereShape{Vec3(0.2, 0, 0), 1.5}, {}, 100, 0},
+                                           {"ring", TorusShape{Vec3::Zero(), Vec3::UnitY(), 1.0, 0.7}, {}, 70, 0}};
+  const ColliderPenalty energy({0, 1, 2, 3}, {1, 2, 0.5, 1}, colliders);
+  VecX x(12);
+  x << 0.8, 0.1, 0.3, -0.9, 0.2, 0.4, 0.3, -0.2, -1.1, 5, 5, 5;
+  testing::expect_gradient_is_derivative(energy, x, 1e-2);
+  testing::expect_hessian_is_derivative(energy, x, 1e-2);
+  testing::expect_projections(energy, x);
+  testing::expect_same_bits_for_any_split(energy, x, Projection::analytic);
 }
 
 TEST(FibredElements, PassTheDerivativeBatteryForEveryFibreLawAndOrder) {

@@ -13,8 +13,10 @@ namespace pliant {
 struct Pose {
   const VecX& x;                            ///< m
   std::span<const double> activation = {};  ///< of the model's muscles, 0 to 1; empty: all relaxed
+  double time = 0;                          ///< s, where colliders are
 
-  Pose(const VecX& positions, std::span<const double> activations = {}) : x(positions), activation(activations) {}
+  Pose(const VecX& positions, std::span<const double> activations = {}, double at = 0)
+      : x(positions), activation(activations), time(at) {}
 };
 
 /// Groups of nodes that an energy couples, all of the same size.

@@ -76,6 +76,14 @@ std::uint64_t hash_boundaries(const Model& model) {
     hash.add(static_cast<std::int64_t>(script.imposition));
     for (double number : {script.sigma, script.start, script.release}) hash.add(number);
   }
+  if (model.colliders())
+    for (const Collider& collider : model.colliders()->colliders()) {
+      add_motion(collider.motion, hash);
+      for (double number : {collider.stiffness, collider.friction}) hash.add(number);
+      // A shape shows in its distances.
+      for (const Vec3& p : {Vec3(0.1, 0.2, 0.3), Vec3(-7.1, 3.3, 2.9), Vec3(4.7, -5.9, 11.3), Vec3(-0.7, -13.1, -4.3)})
+        hash.add(distance(collider.shape, p).value);
+    }
   for (const Muscle& muscle : model.muscles())
     for (const auto& key : muscle.activation.keys) {
       hash.add(key.time);

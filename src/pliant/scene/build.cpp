@@ -185,6 +185,8 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
     });
   for (const SceneLoad& load : scene.loads)
     at_origin(load.origin, [&] { builder.add_load(nodes_of(load.where, builder.body(load.body)), load.force); });
+  for (const SceneCollider& collider : scene.colliders)
+    at_origin(collider.origin, [&] { builder.add_collider(collider.collider); });
   return builder.build();
 }
 

@@ -86,6 +86,11 @@ std::string describe(const Scene& scene, const Model& model) {
   }
   for (const SceneLoad& load : scene.loads)
     text += fmt::format("  load    {}: {} N on {}\n", load.name, format(load.force), scene.bodies[load.body].name);
+  for (const SceneCollider& from : scene.colliders) {
+    static const char* const kShapes[] = {"plane", "sphere", "box", "cylinder", "capsule", "torus", "bowl"};
+    text += fmt::format("  collider {}: {}, {}, friction {:.4g}\n", from.collider.name,
+                        kShapes[from.collider.shape.index()], format(from.collider.motion), from.collider.friction);
+  }
   text +=
       fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
                   scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pliant/scene/collider_keys.hpp"
 #include "pliant/scene/material_keys.hpp"
 
 namespace pliant {
@@ -425,6 +426,10 @@ const Section& scene_keys() {
        {.name = "pin", .kind = Kind::tables, .summary = "Held vertices.", .section = &pin_section()},
        {.name = "script", .kind = Kind::tables, .summary = "Moved vertices.", .section = &script_section()},
        {.name = "load", .kind = Kind::tables, .summary = "Forces.", .section = &load_section()},
+       {.name = "collider",
+        .kind = Kind::tables,
+        .summary = "Rigid obstacles.",
+        .section = &collider_section(script_rotate_section(), keyframe_section())},
        {.name = "muscle", .kind = Kind::tables, .summary = "Activations of fibres.", .section = &muscle_section()},
        {.name = "solver",
         .kind = Kind::table,

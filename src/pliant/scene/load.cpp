@@ -240,6 +240,34 @@ SceneScript to_script(const Value& table, double duration) {
   return script;
 }
 
+Shape to_shape(const Value& table) {
+  if (const Value* s = table.find("plane"))
+    return PlaneShape{to_vector(s->at("point")), to_direction(s->at("normal"), "normal")};
+  if (const Value* s = table.find("sphere")) return SphereShape{to_vector(s->at("centre")), s->at("radius").number()};
+  if (const Value* s = table.find("box")) return BoxShape{to_vector(s->at("centre")), to_vector(s->at("size")) / 2};
+  if (const Value* s = table.find("cylinder"))
+    return CylinderShape{to_vector(s->at("centre")), to_direction(s->at("axis"), "axis"), s->at("radius").number(),
+                         s->at("length").number() / 2};
+  if (const Value* s = table.find("capsule"))
+    return CapsuleShape{to_vector(s->at("begin")), to_vector(s->at("end")), s->at("radius").number()};
+  if (const Value* s = table.find("torus"))
+    return TorusShape{to_vector(s->at("centre")), to_direction(s->at("axis"), "axis"), s->at("ring").number(),
+                      s->at("tube").number()};
+  const Value& s = table.at("bowl");
+  return BowlShape{to_vector(s.at("centre")), to_direction(s.at("axis"), "axis"), s.at("radius").number()};
+}
+
+SceneCollider to_collider(const Value& table, const std::string& name, double duration) {
+  double begin = 0, end = std::max(duration, 1e-9);
+  if (const Value* times = table.find("times")) {
+    begin = times->list()[0].number();
+    end = times->list()[1].number();
+  }
+  return {{name, to_shape(table), to_motion(table, begin, end), table.at("stiffness").number(),
+           table.at("friction").number()},
+          table.origin};
+}
+
 ParameterValue to_parameter(const Value& value) {
   if (const auto* b = std::get_if<bool>(&value.data)) return *b;
   if (const auto* i = std::get_if<std::int64_t>(&value.data)) return *i;
@@ -386,6 +414,10 @@ Scene to_scene(Value root, const std::filesystem::path& folder, const std::strin
   each("load", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.loads.push_back({name, body, to_selection(table.at("where")), to_vector(table.at("force")), table.origin});
   });
+  const std::vector<std::string> colliders = names_of(root.find("collider"), "collider");
+  for (std::size_t i = 0; i < colliders.size(); ++i)
+    scene.colliders.push_back(
+        to_collider(root.find("collider")->list()[i], colliders[i], static_cast<double>(scene.steps) * scene.dt));
   const std::vector<std::string> muscles = names_of(root.find("muscle"), "muscle");
   for (std::size_t i = 0; i < muscles.size(); ++i)
     scene.muscles.push_back(to_muscle(root.find("muscle")->list()[i], muscles[i]));

@@ -92,6 +92,11 @@ struct SceneLoad {
   std::string origin;
 };
 
+struct SceneCollider {
+  Collider collider;
+  std::string origin;
+};
+
 struct SceneMuscle {
   Muscle muscle;
   std::string origin;
@@ -128,6 +133,7 @@ struct Scene {
   std::vector<SceneScript> scripts;
   std::vector<SceneLoad> loads;
   std::vector<SceneMuscle> muscles;
+  std::vector<SceneCollider> colliders;
   SceneSolver solver;
   SceneOutput output;
   std::vector<std::string> notices;  ///< what a person should know but nobody need act on

@@ -1,15 +1,6 @@
 #include "pliant/sim/boundary.hpp"
 
-#include <Eigen/Geometry>
-
 namespace pliant {
-
-Vec3 Motion::position(std::size_t k, const Vec3& rest, double time) const {
-  Vec3 x = rest;
-  if (!field.empty()) x += field_scale.at(time, 0.0) * field[k];
-  if (!angle.keys.empty()) x = centre + Eigen::AngleAxisd(angle.at(time, 0.0), axis) * (x - centre);
-  return x + translation.at(time, Vec3::Zero());
-}
 
 BoundaryState boundary_state(const std::vector<Pin>& pins, const std::vector<Script>& scripts, const VecX& rest,
                              double time) {

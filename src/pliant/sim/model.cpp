@@ -220,6 +220,15 @@ void ModelBuilder::add_script(Script script) {
   scripts_.push_back(std::move(script));
 }
 
+void ModelBuilder::add_collider(Collider collider) {
+  check_shape(collider.shape, collider.name);
+  if (!(collider.stiffness > 0) || !std::isfinite(collider.stiffness))
+    throw InputError(fmt::format("collider '{}': stiffness must be positive (1/s^2)", collider.name));
+  if (!(collider.friction >= 0) || !std::isfinite(collider.friction))
+    throw InputError(fmt::format("collider '{}': friction must not be negative", collider.name));
+  colliders_.push_back(std::move(collider));
+}
+
 void ModelBuilder::add_load(std::span<const Index> nodes, const Vec3& total_force) {
   require_finite(total_force, "load: force");
   loads_.push_back({{nodes.begin(), nodes.end()}, total_force});
@@ -251,6 +260,24 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   for (const Load& load : loads_)
     for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
 
+  if (!colliders_.empty()) {
+    std::vector<Index> nodes;
+    for (const Body& body : bodies_) {
+      std::vector<Index> vertices;
+      for (const Triangle& t : body.surface()) vertices.insert(vertices.end(), t.begin(), t.end());
+      if (!body.is_solid()) {  // every vertex: a rope has no triangles
+        vertices.resize(body.vertices().size());
+        std::iota(vertices.begin(), vertices.end(), 0);
+      }
+      std::sort(vertices.begin(), vertices.end());
+      vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+      for (Index i : body.nodes_of(vertices)) nodes.push_back(body.nodes.begin + i);
+    }
+    std::vector<double> masses;
+    for (Index i : nodes) masses.push_back(model->mass_.lumped()[i]);
+    model->colliders_ = std::make_shared<ColliderPenalty>(std::move(nodes), std::move(masses), colliders_);
+    model->energies_.push_back(model->colliders_.get());
+  }
   model->initial_.activation = model->activation({}, 0);
   model->initial_.x = model->rest_;
   model->initial_.v.setZero(3 * Eigen::Index(nodes_));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "pliant/energies/collider_penalty.hpp"
 #include "pliant/energies/elastic.hpp"
 #include "pliant/energies/spring_energy.hpp"
 #include "pliant/fem/fe_mesh.hpp"
@@ -103,6 +104,8 @@ class Model {
   /// any.
   std::vector<double> activation(const State& state, double time) const;
   bool is_damped() const;
+  /// Keeps the surfaces of all bodies out of the colliders; null when there are none.
+  const ColliderPenalty* colliders() const { return colliders_.get(); }
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }
   /// Couples the nodes of every energy and of the mass matrix.
@@ -119,6 +122,7 @@ class Model {
   std::vector<Pin> pins_;
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
+  std::shared_ptr<const ColliderPenalty> colliders_;
   std::vector<const Energy*> energies_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
@@ -137,6 +141,8 @@ class ModelBuilder {
   /// out of range, and nodes that a pin or an overlapping script already holds.
   void add_pin(Pin pin);
   void add_script(Script script);
+  /// Throws InputError for shapes without a size, negative stiffness or friction.
+  void add_collider(Collider collider);
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
   std::shared_ptr<const Model> build();
@@ -155,6 +161,7 @@ class ModelBuilder {
   std::vector<Pin> pins_;
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
+  std::vector<Collider> colliders_;
   std::vector<Load> loads_;
   Vec3 gravity_ = Vec3::Zero();
   MassKind mass_kind_ = MassKind::lumped;

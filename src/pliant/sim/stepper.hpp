@@ -57,7 +57,8 @@ struct StepReport {
   double smallest_alpha = 1;
   double energy = 0;  ///< incremental potential of the state left behind, J
   Residuals residuals;
-  double minimum_gap = std::numeric_limits<double>::infinity();  ///< m; infinity without contact
+  double minimum_gap =
+      std::numeric_limits<double>::infinity();  ///< to a collider, m; negative inside; infinity without any
   StageSeconds seconds;
   std::vector<IterationRecord> history;
 

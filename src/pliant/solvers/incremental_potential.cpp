@@ -1,6 +1,7 @@
 #include "pliant/solvers/incremental_potential.hpp"
 
 #include <cassert>
+#include <limits>
 
 namespace pliant {
 
@@ -52,12 +53,13 @@ void IncrementalPotential::assemble_damping(const State& state) {
         for (int c = 0; c < 3; ++c) diagonal[4 * c] += alpha * model_->mass().lumped()[i];
       }
   }
-  assembler_.add_hessian({state.x, state.activation}, Projection::analytic, *damping_, beta);
+  assembler_.add_hessian({state.x, state.activation, state.time}, Projection::analytic, *damping_, beta);
 }
 
 void IncrementalPotential::begin_step(const State& state, double h) {
   assert(state.x.size() == model_->rest().size() && h > 0);
   h_ = h;
+  end_ = state.time + h;
   x_n_ = state.x;
   predicted_ = state.x + h * state.v;
   boundary_ = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time + h);
@@ -122,8 +124,15 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   A.eliminate(boundary_.fixed);
 }
 
+double IncrementalPotential::minimum_gap(const VecX& x) const {
+  return model_->colliders() ? smallest_distance(*model_->colliders(), end_, x)
+                             : std::numeric_limits<double>::infinity();
+}
+
 void IncrementalPotential::end_step(const VecX& x, State& state) const {
   state.v = (x - x_n_) / h_;
+  if (model_->colliders() && integrator_ == Integrator::implicit_euler)
+    apply_collider_friction(*model_->colliders(), end_, h_, x, state.v);
   state.x = x;
   state.time += h_;
   state.activation = activation_;

@@ -29,8 +29,8 @@ class IncrementalPotential {
   double h() const { return h_; }
   Integrator integrator() const { return integrator_; }
   const BoundaryState& boundary() const { return boundary_; }
-  /// The positions with the activations at the end of the step.
-  Pose pose(const VecX& x) const { return {x, activation_}; }
+  /// The positions with the activations and the time of the end of the step.
+  Pose pose(const VecX& x) const { return {x, activation_, end_}; }
   /// x^n with directly imposed boundaries already where they belong: where the iteration begins.
   const VecX& start() const { return start_; }
   /// x~ with directly imposed boundaries where they belong: where real-time methods begin.
@@ -45,7 +45,9 @@ class IncrementalPotential {
   /// A matrix of the right pattern for hessian().
   BlockMatrix make_matrix() const { return BlockMatrix(model_->pattern(), 3); }
 
-  /// Writes x, v and time of the next state.
+  /// The least signed distance to a collider at the end of the step, m; infinity without colliders.
+  double minimum_gap(const VecX& x) const;
+  /// Writes x, v and time of the next state; friction with colliders slows v.
   void end_step(const VecX& x, State& state) const;
 
  private:
@@ -59,7 +61,7 @@ class IncrementalPotential {
   std::vector<Index> penalty_stencil_;  ///< of each node, or -1
   VecX penalty_mass_;                   ///< consistent M_ii, kg
   Assembler assembler_;
-  double h_ = 0;
+  double h_ = 0, end_ = 0;  ///< step size and the time it ends, s
   VecX x_n_, predicted_, start_;
   BoundaryState boundary_;
   std::vector<double> activation_;      ///< at the end of the step

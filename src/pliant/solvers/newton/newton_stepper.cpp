@@ -66,7 +66,10 @@ StepReport NewtonStepper::step(State& state, double h) {
     system_.begin_step(report);
     direction_->begin_step();
     iterate(report);
-    if (report.advanced()) potential_.end_step(current_.x, state);
+    if (report.advanced()) {
+      potential_.end_step(current_.x, state);
+      report.minimum_gap = potential_.minimum_gap(current_.x);
+    }
   }
   return report;
 }

@@ -46,7 +46,10 @@ StepReport QuasiNewtonStepper::step(State& state, double h) {
       return report;
     }
     if (begin(report)) iterate(report);
-    if (report.advanced()) potential_.end_step(current_.x, state);
+    if (report.advanced()) {
+      potential_.end_step(current_.x, state);
+      report.minimum_gap = potential_.minimum_gap(current_.x);
+    }
   }
   return report;
 }

@@ -1,0 +1,148 @@
+#include "pliant/scene/collider_keys.hpp"
+
+namespace pliant {
+
+namespace {
+
+Key centre_key(const std::string& fallback) {
+  return {.name = "centre",
+          .kind = Kind::vector,
+          .summary = "Its centre.",
+          .unit = "m",
+          .fallback = fallback,
+          .aliases = {"center"}};
+}
+Key axis_key(const std::string& summary) {
+  return {.name = "axis", .kind = Kind::vector, .summary = summary, .fallback = "[0.0, 1.0, 0.0]"};
+}
+Key size_key(const std::string& name, const std::string& summary, const std::string& example) {
+  return {.name = name, .summary = summary, .unit = "m", .example = example, .limits = kPositive, .required = true};
+}
+
+Key shape_key(const std::string& name, const std::string& summary, const std::string& example, const Section& section) {
+  return {.name = name, .kind = Kind::table, .summary = summary, .example = example, .section = &section};
+}
+
+std::vector<Key> shape_keys() {
+  static const std::string origin = "[0.0, 0.0, 0.0]";
+  static const Section plane{
+      "collider.plane",
+      "in 'plane' of [[collider]]",
+      "The half space behind a plane.",
+      {{.name = "point", .kind = Kind::vector, .summary = "A point on the plane.", .unit = "m", .fallback = origin},
+       {.name = "normal",
+        .kind = Kind::vector,
+        .summary = "Points away from the solid.",
+        .fallback = "[0.0, 1.0, 0.0]"}}};
+  static const Section sphere{"collider.sphere",
+                              "in 'sphere' of [[collider]]",
+                              "A ball.",
+                              {centre_key(origin), size_key("radius", "Its radius.", "0.5")}};
+  static const Section box{"collider.box",
+                           "in 'box' of [[collider]]",
+                           "A box along the axes; `rotate` turns it.",
+                           {centre_key(origin),
+                            {.name = "size",
+                             .kind = Kind::vector,
+                             .summary = "Edge lengths.",
+                             .unit = "m",
+                             .example = "[1, 1, 1]",
+                             .limits = kPositive,
+                             .required = true}}};
+  static const Section cylinder{"collider.cylinder",
+                                "in 'cylinder' of [[collider]]",
+                                "A cylinder with flat ends.",
+                                {centre_key(origin), axis_key("Direction of its axis."),
+                                 size_key("radius", "Its radius.", "0.5"), size_key("length", "Its length.", "2")}};
+  static const Section capsule{"collider.capsule",
+                               "in 'capsule' of [[collider]]",
+                               "A cylinder with round ends.",
+                               {{.name = "begin",
+                                 .kind = Kind::vector,
+                                 .summary = "Centre of one end.",
+                                 .unit = "m",
+                                 .example = "[0, 0, 0]",
+                                 .required = true},
+                                {.name = "end",
+                                 .kind = Kind::vector,
+                                 .summary = "Centre of the other.",
+                                 .unit = "m",
+                                 .example = "[0, 1, 0]",
+                                 .required = true},
+                                size_key("radius", "Its radius.", "0.2")}};
+  static const Section torus{"collider.torus",
+                             "in 'torus' of [[collider]]",
+                             "A ring.",
+                             {centre_key(origin), axis_key("Direction of its axis."),
+                              size_key("ring", "Radius of the circle that the tube follows.", "1"),
+                              size_key("tube", "Radius of the tube.", "0.25")}};
+  static const Section bowl{
+      "collider.bowl",
+      "in 'bowl' of [[collider]]",
+      "A hollow half sphere in a solid block.",
+      {centre_key(origin), axis_key("Direction in which it opens."), size_key("radius", "Radius of the hollow.", "1")}};
+  return {shape_key("plane", "A floor or wall.", "{point = [0, 0, 0], normal = [0, 1, 0]}", plane),
+          shape_key("sphere", "A ball.", "{centre = [0, 0, 0], radius = 0.5}", sphere),
+          shape_key("box", "A box.", "{centre = [0, 0, 0], size = [1, 1, 1]}", box),
+          shape_key("cylinder", "A cylinder.", "{centre = [0, 0, 0], axis = [0, 0, 1], radius = 0.5, length = 2}",
+                    cylinder),
+          shape_key("capsule", "A rod with round ends.", "{begin = [0, 0, 0], end = [0, 1, 0], radius = 0.2}", capsule),
+          shape_key("torus", "A ring.", "{centre = [0, 0, 0], axis = [0, 1, 0], ring = 1, tube = 0.25}", torus),
+          shape_key("bowl", "A bowl.", "{centre = [0, 1, 0], radius = 1}", bowl)};
+}
+
+}  // namespace
+
+const Section& collider_section(const Section& rotate, const Section& keyframes) {
+  static const Section section = [&] {
+    Section s{"[[collider]]",
+              "in [[collider]]",
+              "A rigid obstacle, which may move. Surfaces of bodies that enter it are pushed out.",
+              {},
+              {{{{"plane"}, {"sphere"}, {"box"}, {"cylinder"}, {"capsule"}, {"torus"}, {"bowl"}}, true},
+               {{{"translate"}, {"velocity"}, {"keyframes"}}, false}}};
+    s.keys = {{.name = "name",
+               .kind = Kind::text,
+               .summary = "Name of the collider in messages; must be unique.",
+               .example = "\"floor\""}};
+    for (Key& key : shape_keys()) s.keys.push_back(std::move(key));
+    const std::vector<Key> rest = {
+        {.name = "stiffness",
+         .summary = "How hard it pushes, per mass: a vertex sinks in by its acceleration over this number.",
+         .unit = "1/s^2",
+         .fallback = "1e5",
+         .limits = kPositive},
+        {.name = "friction", .summary = "Coulomb's coefficient.", .fallback = "0.0", .limits = kNotNegative},
+        {.name = "translate",
+         .kind = Kind::vector,
+         .summary = "Displacement reached at the end of `times`.",
+         .unit = "m",
+         .example = "[0.5, 0, 0]"},
+        {.name = "velocity",
+         .kind = Kind::vector,
+         .summary = "Velocity during `times`, in place of translate.",
+         .unit = "m/s",
+         .example = "[0.1, 0, 0]"},
+        {.name = "rotate",
+         .kind = Kind::table,
+         .summary = "Rotation about a fixed axis, done before the translation.",
+         .example = "{axis = [1, 0, 0], angle = 180}",
+         .section = &rotate},
+        {.name = "keyframes",
+         .kind = Kind::tables,
+         .summary = "Motion given at instants, in place of the above.",
+         .example = "[{time = 0, translate = [0, 0, 0]}, {time = 1, translate = [1, 0, 0]}]",
+         .section = &keyframes},
+        {.name = "times",
+         .kind = Kind::span,
+         .summary = "When the motion begins and ends; by default the whole run.",
+         .unit = "s",
+         .example = "[0, 2]",
+         .limits = kNotNegative}};
+    s.keys.insert(s.keys.end(), rest.begin(), rest.end());
+    return s;
+  }();
+  return section;
+}
+
+}  // namespace pliant

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "pliant/scene/keys.hpp"
+
+namespace pliant {
+
+/// The part of the table in keys.cpp on obstacles. `rotate` and `keyframes` are those of scripts.
+const Section& collider_section(const Section& rotate, const Section& keyframes);
+
+}  // namespace pliant
