@@ -105,6 +105,8 @@ class Model {
   bool is_damped() const;
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }
+  /// Those of them that are no body's elasticity, as they were added.
+  std::span<const std::shared_ptr<const Energy>> more_energies() const { return more_energies_; }
   /// Couples the nodes of every energy and of the mass matrix.
   std::shared_ptr<const BlockPattern> pattern() const { return pattern_; }
   State rest_state() const { return initial_; }
@@ -120,6 +122,7 @@ class Model {
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
   std::vector<const Energy*> energies_;
+  std::vector<std::shared_ptr<const Energy>> more_energies_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
 };
@@ -139,6 +142,8 @@ class ModelBuilder {
   void add_script(Script script);
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
+  /// Any further potential of the positions; its stencils name global nodes.
+  void add_energy(std::shared_ptr<const Energy> energy);
   std::shared_ptr<const Model> build();
 
  private:
@@ -156,6 +161,7 @@ class ModelBuilder {
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
   std::vector<Load> loads_;
+  std::vector<std::shared_ptr<const Energy>> energies_;
   Vec3 gravity_ = Vec3::Zero();
   MassKind mass_kind_ = MassKind::lumped;
   Index nodes_ = 0;
