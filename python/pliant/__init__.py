@@ -15,9 +15,10 @@ and the remedy; how a step or a run went is in its report.
 from __future__ import annotations
 
 from ._body import Body
+from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
 from ._material import Material, material
 from ._meshio import from_meshio, to_meshio
-from ._pliant import InputError, State, TetMesh, __commit__, __version__, box, read_mesh, set_threads, threads
+from ._pliant import InputError, State, TetMesh, __commit__, __version__, read_mesh, set_threads, threads
 from ._reports import (
     Energies,
     IterationRecord,
@@ -54,13 +55,19 @@ __all__ = [
     "__commit__",
     "__version__",
     "box",
+    "cylinder",
     "from_meshio",
+    "lattice",
     "laws",
     "load_scene",
     "material",
     "read_mesh",
     "set_threads",
+    "sheet",
     "solvers",
+    "sphere",
     "threads",
     "to_meshio",
+    "torus",
+    "tube",
 ]

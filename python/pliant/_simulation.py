@@ -243,6 +243,18 @@ class Simulation:
         """The muscles' activations by name, 0 to 1: sim.activation["biceps"] = 0.5. Keyframes overwrite them."""
         return Activations(self._ready())
 
+    def add(self, kind: str, **keys: Any) -> str:
+        """Adds a part in the words of a scene file: sim.add("collider", ...) is [[collider]]. Returns its name.
+
+        For bodies, pins and the like there are methods of their own, which also take arrays and functions.
+        """
+        name = keys.pop("name", None) or _free_name(kind, self._tree.names(kind))
+        self._tree.append(kind, {"name": name, **{key.rstrip("_"): value for key, value in keys.items()}}, caller())
+        self._changed = True
+        if kind == "body":
+            self._bodies.append(Body(self, name))
+        return name
+
     def add_energy(
         self,
         stencils: ArrayLike,

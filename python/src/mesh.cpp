@@ -94,24 +94,88 @@ py::array volumes_of(const MeshHandle& self) {
   return take(std::move(volumes), {count});
 }
 
-MeshHandle make_box(const py::object& size, const std::array<Index, 3>& cells, const py::object& origin,
-                    const std::string& split) {
-  BoxOptions options;
-  options.size = to_vec3(size, "size");
-  options.origin = to_vec3(origin, "origin");
-  options.cells = cells;
-  if (!(options.size.minCoeff() > 0)) throw InputError("size must be three positive numbers (m)");
-  double count = 1;
-  for (Index c : cells) {
-    if (c < 1) throw InputError("cells must be three whole numbers of at least 1");
-    count *= c + 1.0;
+/// Options of a generator from a dict: each member is asked for by its name.
+class Options {
+ public:
+  explicit Options(py::dict dict) : dict_(std::move(dict)) {}
+  void read(const char* name, double& value) const { get(name, value); }
+  void read(const char* name, Index& value) const { get(name, value); }
+  template <std::size_t N, class T>
+  void read(const char* name, std::array<T, N>& value) const {
+    get(name, value);
   }
-  if (count > 1e8) throw InputError("'cells' makes more than a hundred million vertices; use fewer");
-  if (split != "five" && split != "six")
-    throw InputError(fmt::format("split must be \"five\" or \"six\", not \"{}\"", split));
-  options.split = split == "five" ? BoxSplit::five : BoxSplit::six;
+  void read(const char* name, Vec3& value) const { value = to_vec3(dict_[name], name); }
+  void read(const char* name, Axis& value) const {
+    const auto text = dict_[name].cast<std::string>();
+    if (text != "x" && text != "y" && text != "z")
+      throw InputError(fmt::format("{} must be \"x\", \"y\" or \"z\", not \"{}\"", name, text));
+    value = static_cast<Axis>(text[0] - 'x');
+  }
+  void read(const char* name, BoxSplit& value) const {
+    const auto text = dict_[name].cast<std::string>();
+    if (text != "five" && text != "six")
+      throw InputError(fmt::format("{} must be \"five\" or \"six\", not \"{}\"", name, text));
+    value = text == "five" ? BoxSplit::five : BoxSplit::six;
+  }
+
+ private:
+  template <class T>
+  void get(const char* name, T& value) const {
+    try {
+      value = dict_[name].cast<T>();
+    } catch (const py::cast_error&) {
+      throw InputError(fmt::format("{} cannot be {}", name, py::repr(dict_[name]).cast<std::string>()));
+    }
+  }
+  py::dict dict_;
+};
+
+MeshGenerator to_generator(const std::string& kind, const Options& from) {
+  if (kind == "box") {
+    BoxOptions o;
+    from.read("size", o.size), from.read("cells", o.cells), from.read("origin", o.origin), from.read("split", o.split);
+    return o;
+  }
+  if (kind == "cylinder") {
+    CylinderOptions o;
+    from.read("radius", o.radius), from.read("length", o.length), from.read("axis", o.axis);
+    from.read("origin", o.origin), from.read("cells", o.cells), from.read("along", o.along);
+    return o;
+  }
+  if (kind == "tube") {
+    TubeOptions o;
+    from.read("inner_radius", o.inner_radius), from.read("outer_radius", o.outer_radius);
+    from.read("length", o.length), from.read("axis", o.axis), from.read("origin", o.origin);
+    from.read("layers", o.layers), from.read("around", o.around), from.read("along", o.along);
+    return o;
+  }
+  if (kind == "sphere") {
+    SphereOptions o;
+    from.read("radius", o.radius), from.read("centre", o.centre), from.read("cells", o.cells);
+    return o;
+  }
+  if (kind == "torus") {
+    TorusOptions o;
+    from.read("radius", o.radius), from.read("ring_radius", o.ring_radius), from.read("axis", o.axis);
+    from.read("centre", o.centre), from.read("cells", o.cells), from.read("around", o.around);
+    return o;
+  }
+  if (kind == "sheet") {
+    SheetOptions o;
+    from.read("size", o.size), from.read("thickness", o.thickness), from.read("normal", o.normal);
+    from.read("origin", o.origin), from.read("cells", o.cells), from.read("layers", o.layers);
+    return o;
+  }
+  LatticeOptions o;
+  from.read("size", o.size), from.read("cells", o.cells), from.read("strut", o.strut);
+  from.read("origin", o.origin), from.read("across", o.across);
+  return o;
+}
+
+MeshHandle generate_mesh(const std::string& kind, const py::dict& options) {
+  const MeshGenerator generator = to_generator(kind, Options(options));
   const py::gil_scoped_release release;
-  return {std::make_shared<const TetMesh>(box(options))};
+  return {std::make_shared<const TetMesh>(generate(generator))};
 }
 
 }  // namespace
@@ -175,17 +239,7 @@ Raises InputError naming the first bad vertex or element. The arrays of a mesh a
             return MeshHandle{
                 make_mesh(t[0].cast<Doubles>(), t[1], t[2], t[3].cast<py::dict>(), t[4].cast<std::string>(), "reject")};
           }));
-  module.def("box", &make_box, py::arg("size") = py::make_tuple(1.0, 1.0, 1.0),
-             py::arg("cells") = py::make_tuple(1, 1, 1), py::kw_only(),
-             py::arg("origin") = py::make_tuple(0.0, 0.0, 0.0), py::arg("split") = "five",
-             R"(A box of regular cells, cut into tetrahedra.
-
-size:   edge lengths in m.
-cells:  number of cells along x, y and z.
-origin: the lowest corner, m.
-split:  tetrahedra per cell: "five" alternates two mirrored patterns, "six" repeats one.
-
-The mesh has the named sets x-min, x-max, y-min, y-max, z-min, z-max and boundary; vertices run x fastest.)");
+  module.def("generate", &generate_mesh);
   module.def(
       "read_mesh",
       [](const py::object& path) {

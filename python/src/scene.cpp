@@ -29,6 +29,11 @@ void give_an_end(Value& root) {
   simulation->table().push_back({"frames", simulation->origin, Value{std::int64_t{1}, simulation->origin}});
 }
 
+/// What a part is checked in the company of while there is no body yet: one that nothing is wrong with.
+Value::List plain_body(const std::string& origin) {
+  return {parse_toml_value("{box = {size = [1, 1, 1], cells = [1, 1, 1]}, mu = 1, lambda = 1}", origin)};
+}
+
 }  // namespace
 
 SceneTree::SceneTree(std::string name, std::filesystem::path folder)
@@ -64,13 +69,9 @@ void SceneTree::set_text(const std::string& key, const std::string& text, const 
   root_.table().push_back({key, origin, Value{text, origin}});
 }
 
-/// Sections are checked in the company of a body that nothing is wrong with.
 void SceneTree::check_alone(Value root, const std::string& key, const std::string& origin) const {
   if (key != "simulation" && !root.find("simulation")) return;
-  root.table().push_back(
-      {"body", origin,
-       Value{Value::List{parse_toml_value("{box = {size = [1, 1, 1], cells = [1, 1, 1]}, mu = 1, lambda = 1}", origin)},
-             origin}});
+  root.table().push_back({"body", origin, Value{plain_body(origin), origin}});
   scene_of(std::move(root));
 }
 
@@ -88,7 +89,8 @@ void SceneTree::append(const std::string& kind, const py::dict& table, const std
       if (!wanted || (name && name->is_text() && wanted->is_text() && name->text() == wanted->text()))
         bodies.push_back(body);
     }
-    list_of(small, "body") = bodies.empty() ? list_of(root_, "body") : bodies;
+    if (bodies.empty()) bodies = list_of(root_, "body");
+    list_of(small, "body") = bodies.empty() ? plain_body(origin) : bodies;
   }
   list_of(small, kind).push_back(entry);
   scene_of(std::move(small));

@@ -20,7 +20,7 @@ class SceneTree {
   void set_table(const std::string& key, const py::dict& table, const std::string& origin);
   /// A key of the top level.
   void set_text(const std::string& key, const std::string& text, const std::string& origin);
-  /// Adds a [[body]], [[pin]], [[script]], [[load]] or [[muscle]].
+  /// Adds a [[body]], a [[pin]] or the like.
   void append(const std::string& kind, const py::dict& table, const std::string& origin);
   /// The names of the [[...]] of a kind, as the scene will have them.
   std::vector<std::string> names(const std::string& kind) const;

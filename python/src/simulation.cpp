@@ -198,6 +198,7 @@ void bind_state(py::module_& module) {
           "(n, 3) velocities, m/s; a writable view")
       .def_readwrite("time", &State::time, "s")
       .def_readwrite("step", &State::step, "steps taken")
+      .def_readwrite("activation", &State::activation, "of the muscles, 0 to 1; a copy: assign the whole list")
       .def(
           "copy", [](const State& self) { return State(self); }, "An independent copy.")
       .def("__copy__", [](const State& self) { return State(self); })

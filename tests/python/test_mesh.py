@@ -20,6 +20,31 @@ def test_a_box_has_what_it_says():
     assert len(pliant.box(cells=(2, 2, 2), split="six").tets) == 48
 
 
+@pytest.mark.parametrize(
+    "make, volume",
+    [
+        (lambda: pliant.cylinder(0.5, 2, axis="x", cells=16), np.pi * 0.25 * 2),
+        (lambda: pliant.tube(0.3, 0.5, 1, layers=4), np.pi * (0.25 - 0.09)),
+        (lambda: pliant.sphere(0.5, centre=(1, 2, 3), cells=16), np.pi / 6),
+        (lambda: pliant.torus(0.5, 0.15, axis="y", cells=12), 2 * np.pi**2 * 0.5 * 0.15**2),
+        (lambda: pliant.sheet((2, 1), 0.1, normal="y", cells=(8, 4)), 0.2),
+        (lambda: pliant.lattice((1, 1, 1), (2, 2, 2), 0.2), 9 * 3 * 0.04 - 27 * 2 * 0.008),
+    ],
+)
+def test_generated_shapes_have_their_volume(make, volume):
+    mesh = make()
+    assert mesh.total_volume == pytest.approx(volume, rel=0.03)
+    assert "boundary" in mesh.sets and mesh.quality()["quality"][0] > 0.05
+
+
+def test_generators_name_what_is_wrong():
+    assert 'axis must be "x", "y" or "z", not "w"' in error(lambda: pliant.cylinder(axis="w"))
+    assert "cells" in error(lambda: pliant.box(cells=(0, 1, 1)))
+    assert "size must be three numbers, but has the shape (2,)" in error(lambda: pliant.box(size=(1, 1)))
+    assert "cells cannot be (1.5, 1, 1)" in error(lambda: pliant.box(cells=(1.5, 1, 1)))
+    assert "radius" in error(lambda: pliant.sphere(-1))
+
+
 def test_meshes_round_trip_through_numpy_and_pickle():
     mesh = pliant.box(cells=(2, 2, 2))
     regions = np.arange(len(mesh.tets)) % 3
