@@ -117,11 +117,12 @@ int run(const RunArguments& arguments) {
   RunOptions options;
   options.folder = arguments.out.empty() ? "out/" + scene.name : arguments.out;
   options.start = arguments.resume ? RunStart::resume : arguments.force ? RunStart::replace : RunStart::fresh;
-  if (arguments.frames > 0) options.frames = arguments.frames;
+  if (arguments.frames > 0) options.last_step = arguments.frames * scene.output.every;
 
   catch_interrupts();
   Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr());
-  const RunResult result = run_scene(scene, options, watcher);
+  Simulation simulation(scene);
+  const RunResult result = pliant::run(simulation, options, watcher);
   watcher.end();
   print_end(scene, arguments, options.folder.string(), result);
   switch (result.end) {

@@ -64,6 +64,7 @@ GatherMap block_map(const BlockPattern& pattern, const Stencils& stencils) {
 
 struct Assembler::Part {
   const Energy& energy;
+  Index grain;  ///< stencils per call
   GatherMap nodes;
   GatherMap blocks;
   std::vector<double> values;
@@ -72,6 +73,7 @@ struct Assembler::Part {
 
   Part(Index node_count, const Energy& e, const BlockPattern& pattern)
       : energy(e),
+        grain(e.chunk() > 0 ? e.chunk() : kStencilGrain),
         nodes(node_map(node_count, e.stencils())),
         blocks(block_map(pattern, e.stencils())),
         values(static_cast<std::size_t>(e.stencils().count())),
@@ -80,7 +82,7 @@ struct Assembler::Part {
   /// Evaluates all stencils and adds their values up in order.
   double evaluate(const Pose& pose, bool with_gradients) {
     const Stencils& stencils = energy.stencils();
-    return sum_chunks(stencils.count(), kStencilGrain, [&](Index begin, Index end) {
+    return sum_chunks(stencils.count(), grain, [&](Index begin, Index end) {
       double* v = values.data() + begin;
       double* g = with_gradients ? gradients.data() + 3 * std::ptrdiff_t(begin) * stencils.size : nullptr;
       energy.evaluate(pose, {begin, end}, v, g);
@@ -132,7 +134,7 @@ void Assembler::add_hessian(const Pose& pose, Projection projection, BlockMatrix
     const Stencils& stencils = part->energy.stencils();
     const std::size_t per_stencil = 9 * static_cast<std::size_t>(local_blocks(stencils.size));
     part->hessians.resize(per_stencil * static_cast<std::size_t>(stencils.count()));
-    for_chunks(stencils.count(), kStencilGrain, [&](Index begin, Index end) {
+    for_chunks(stencils.count(), part->grain, [&](Index begin, Index end) {
       part->energy.hessians(pose, {begin, end}, projection, part->hessians.data() + per_stencil * begin);
     });
     const GatherMap& map = part->blocks;

@@ -43,6 +43,10 @@ class Energy {
   /// For the same range the local Hessians (N/m): the blocks (a, b) with a <= b, ordered (0,0) (0,1) (1,1) (0,2) ...,
   /// that is block (a, b) at b (b + 1) / 2 + a, each nine doubles, column by column.
   virtual void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const = 0;
+
+  /// How many stencils to ask for in one call; 0 leaves it to the assembler. An energy whose calls are dear, such as
+  /// one evaluated in another language, wants all of them at once.
+  virtual Index chunk() const { return 0; }
 };
 
 /// Blocks in a local Hessian of a stencil of `size` nodes.

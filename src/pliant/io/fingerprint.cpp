@@ -59,6 +59,10 @@ std::uint64_t hash_materials(const Model& model) {
       hash.add(static_cast<std::int64_t>(fibres.activation));
     }
   }
+  for (const auto& energy : model.more_energies()) {
+    hash.add(energy->name());
+    add_nodes(energy->stencils().nodes, hash);
+  }
   hash.add(static_cast<std::int64_t>(model.mass().kind()));
   hash.add(model.mass().lumped());
   return hash.value();
@@ -73,6 +77,7 @@ std::uint64_t hash_boundaries(const Model& model) {
   for (const Script& script : model.scripts()) {
     add_nodes(script.nodes, hash);
     add_motion(script.motion, hash);
+    if (script.driven) hash.add(std::string_view("driven"));  // how is known to whoever drives it
     hash.add(static_cast<std::int64_t>(script.imposition));
     for (double number : {script.sigma, script.start, script.release}) hash.add(number);
   }

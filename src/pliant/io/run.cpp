@@ -1,8 +1,11 @@
 #include "pliant/io/run.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 
 #include "pliant/io/summary.hpp"
+#include "pliant/math/error.hpp"
 
 namespace pliant {
 
@@ -18,28 +21,45 @@ std::string_view to_string(RunEnd end) {
   return "unknown";
 }
 
-RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& observer) {
+namespace {
+
+/// The result folder of a run, with the simulation put where it goes on.
+std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptions& options, std::int64_t steps,
+                                          RunObserver& observer) {
+  if (options.folder.empty()) return nullptr;
+  State state = *simulation.state();
+  if (options.start != RunStart::resume && state.step > 0)
+    throw InputError(fmt::format(
+        "results are written from the first step on, but {} steps have been taken; write from the beginning, or resume",
+        state.step));
+  auto folder =
+      std::make_unique<ResultFolder>(options.folder, options.start, simulation.scene(), simulation.model(), steps,
+                                     state, [&](const std::string& text) { observer.on_notice(text); });
+  simulation.set_state(state);
+  return folder;
+}
+
+}  // namespace
+
+RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& observer) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::shared_ptr<const Model> model = build_model(scene);
-  State state = model->rest_state();
-  const std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
-
+  const Scene& scene = simulation.scene();
   RunResult result;
-  result.steps = options.frames ? *options.frames * scene.output.every : scene.steps;
-  ResultFolder folder(options.folder, options.start, scene, model, result.steps, state,
-                      [&](const std::string& text) { observer.on_notice(text); });
+  result.steps = options.last_step.value_or(scene.steps);
+  const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, result.steps, observer);
+  const State& state = *simulation.state();
   result.first_step = state.step;
-  observer.on_start(*model, state, result.steps);
+  observer.on_start(*simulation.model(), state, result.steps);
 
-  State next = state;
   while (state.step < result.steps) {
-    const StepReport report = stepper->step(next, scene.dt);
-    const bool good = report.succeeded() || (report.advanced() && scene.solver.on_failure == OnFailure::proceed);
-    folder.add_report(state.step + 1, state.time + scene.dt, report);
-    if (good) {
-      state = next;
-      folder.add_state(state);
-    }
+    const std::int64_t step = state.step + 1;
+    const double time = state.time + scene.dt;
+    observer.before_step(time);
+    const StepReport report = simulation.step();
+    const bool good = simulation.took(report);
+    result.totals.add(report);
+    if (folder) folder->add_report(step, time, report);
+    if (folder && good) folder->add_state(state);
     observer.on_step(state, report);
     if (!good) {
       result.end = RunEnd::failed;
@@ -52,16 +72,18 @@ RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& 
     }
   }
 
-  if (result.end == RunEnd::finished) folder.add_last_frame(state);
-  folder.save(state);
-  if (scene.output.pictures) {
-    observer.on_drawing();
-    folder.draw(state);
+  if (folder) {
+    if (result.end == RunEnd::finished) folder->add_last_frame(state);
+    folder->save(state);
+    if (scene.output.pictures) {
+      observer.on_drawing();
+      folder->draw(state);
+    }
+    result.totals = folder->totals();
   }
-  result.totals = folder.totals();
-  result.state = std::move(state);
+  result.state = state;
   result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  write_summary(folder.path() / "summary.json", scene, *model, result);
+  if (folder) write_summary(folder->path() / "summary.json", scene, *simulation.model(), result);
   return result;
 }
 

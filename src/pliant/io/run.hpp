@@ -5,14 +5,14 @@
 #include <string>
 
 #include "pliant/io/result_folder.hpp"
-#include "pliant/scene/scene.hpp"
+#include "pliant/io/simulation.hpp"
 
 namespace pliant {
 
 struct RunOptions {
-  std::filesystem::path folder;  ///< for the results
+  std::filesystem::path folder;  ///< for the results; empty: none are written
   RunStart start = RunStart::fresh;
-  std::optional<std::int64_t> frames;  ///< in place of the scene's duration
+  std::optional<std::int64_t> last_step;  ///< in place of the scene's duration
 };
 
 /// Told about a run between its steps.
@@ -21,6 +21,8 @@ class RunObserver {
   virtual ~RunObserver() = default;
   /// Before the first step; `state` is where the run begins or goes on.
   virtual void on_start(const Model& /*model*/, const State& /*state*/, std::int64_t /*steps*/) {}
+  /// Before a step that leads to `time`: when driven positions are to be written.
+  virtual void before_step(double /*time*/) {}
   /// After a step; `state` is the last good one.
   virtual void on_step(const State& /*state*/, const StepReport& /*report*/) {}
   /// Before the pictures, which may take some seconds.
@@ -43,8 +45,8 @@ struct RunResult {
   double wall_seconds = 0;  ///< of this call
 };
 
-/// Runs a scene from its file's content to its result folder. Throws InputError for bad input (nothing is written then)
-/// and std::system_error when results cannot be written; numerical failures are in the result.
-RunResult run_scene(const Scene& scene, const RunOptions& options, RunObserver& observer);
+/// Steps a simulation to its last step and writes the results. Throws InputError for bad input (nothing is written
+/// then) and std::system_error when results cannot be written; numerical failures are in the result.
+RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& observer);
 
 }  // namespace pliant

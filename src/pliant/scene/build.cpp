@@ -116,7 +116,9 @@ void place(const SceneMesh& source, std::vector<Vec3>& vertices) {
 }
 
 std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
-  MeshData data = source.box ? box(*source.box) : read_mesh_data(source.file);
+  const bool stays = source.scale == Vec3::Ones() && source.angle == 0 && source.translate.isZero(0);
+  if (source.given && stays) return source.given;
+  MeshData data = source.given ? source.given->data() : source.box ? box(*source.box) : read_mesh_data(source.file);
   place(source, data.vertices);
   return std::make_shared<const TetMesh>(std::move(data));
 }
@@ -166,6 +168,16 @@ std::vector<Index> nodes_of(const Selection& where, const Body& body) {
   return nodes;
 }
 
+void add_driven_script(const SceneScript& script, ModelBuilder& builder) {
+  const Body& body = builder.body(script.body);
+  const std::vector<Index> nodes = nodes_of(script.where, body);
+  const std::span<const Vec3> rest = body.is_solid() ? body.elements->positions() : body.vertices();
+  script.driven->positions.clear();
+  for (Index i : nodes) script.driven->positions.push_back(rest[static_cast<std::size_t>(i - body.nodes.begin)]);
+  builder.add_script(
+      {script.name, nodes, {}, script.imposition, script.sigma, script.start, script.release, script.driven});
+}
+
 }  // namespace
 
 std::shared_ptr<const Model> build_model(const Scene& scene) {
@@ -180,6 +192,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
     at_origin(pin.origin, [&] { builder.add_pin({pin.name, nodes_of(pin.where, builder.body(pin.body)), pin.axes}); });
   for (const SceneScript& script : scene.scripts)
     at_origin(script.origin, [&] {
+      if (script.driven) return add_driven_script(script, builder);
       builder.add_script({script.name, nodes_of(script.where, builder.body(script.body)), script.motion,
                           script.imposition, script.sigma, script.start, script.release});
     });
@@ -187,6 +200,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
     at_origin(load.origin, [&] { builder.add_load(nodes_of(load.where, builder.body(load.body)), load.force); });
   for (const SceneCollider& collider : scene.colliders)
     at_origin(collider.origin, [&] { builder.add_collider(collider.collider); });
+  for (const auto& energy : scene.energies) builder.add_energy(energy);
   return builder.build();
 }
 

@@ -21,7 +21,9 @@ namespace pliant {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-std::vector<SelectionTest> to_tests(const Value& value) {
+std::vector<SelectionTest> to_tests(const Value& value, const SceneObjects& objects) {
+  if (value.is_text() && objects.vertices.contains(value.text()))
+    return {VertexList{objects.vertices.at(value.text()), VertexNumbering::mesh}};
   if (value.is_text()) return at_origin(value.origin, [&] { return parse_selection(value.text()); });
   if (const Value* box = value.find("box")) {
     const InBox b{to_vector(box->at("min")), to_vector(box->at("max"))};
@@ -42,17 +44,17 @@ std::vector<SelectionTest> to_tests(const Value& value) {
   return {list};
 }
 
-Selection to_selection(const Value& value) {
+Selection to_selection(const Value& value, const SceneObjects& objects) {
   Selection selection;
   selection.text = to_toml(value);
   if (!value.is_list())
-    selection.any.push_back(to_tests(value));
+    selection.any.push_back(to_tests(value, objects));
   else
-    for (const Value& item : value.list()) selection.any.push_back(to_tests(item));
+    for (const Value& item : value.list()) selection.any.push_back(to_tests(item, objects));
   return selection;
 }
 
-SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder) {
+SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const SceneObjects& objects) {
   SceneMesh mesh;
   if (const Value* box = body.find("box")) {
     mesh.box.emplace();
@@ -77,6 +79,8 @@ SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder) {
       mesh.cloth->size[i] = cloth->at("size").list()[i].number();
       mesh.cloth->cells[i] = static_cast<Index>(cells.number());
     }
+  } else if (const auto given = objects.meshes.find(body.at("mesh").text()); given != objects.meshes.end()) {
+    mesh.given = given->second;
   } else {
     const Value& file = body.at("mesh");
     mesh.file =
@@ -98,11 +102,12 @@ SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder) {
   return mesh;
 }
 
-SceneBody to_body(const Value& table, const std::filesystem::path& folder, const std::string& name) {
+SceneBody to_body(const Value& table, const std::filesystem::path& folder, const std::string& name,
+                  const SceneObjects& objects) {
   SceneBody body;
   body.name = name;
   body.origin = table.origin;
-  body.mesh = to_mesh(table, folder);
+  body.mesh = to_mesh(table, folder, objects);
   body.order = to_int(table.at("order"));
   read_material(table, folder, body);
   body.density = table.at("density").number();
@@ -111,7 +116,7 @@ SceneBody to_body(const Value& table, const std::filesystem::path& folder, const
   if (const Value* regions = table.find("regions"))
     for (const Value::Entry& entry : regions->table()) {
       SceneRegion region{entry.key, {}, to_lame(entry.value), entry.origin};
-      if (const Value* where = entry.value.find("where")) region.where = to_selection(*where);
+      if (const Value* where = entry.value.find("where")) region.where = to_selection(*where, objects);
       body.regions.push_back(std::move(region));
     }
   return body;
@@ -217,10 +222,10 @@ Motion to_motion(const Value& table, double begin, double end) {
   return motion;
 }
 
-SceneScript to_script(const Value& table, double duration) {
+SceneScript to_script(const Value& table, double duration, const SceneObjects& objects) {
   SceneScript script;
   script.origin = table.origin;
-  script.where = to_selection(table.at("where"));
+  script.where = to_selection(table.at("where"), objects);
   script.imposition = table.at("imposition").text() == "direct" ? Imposition::direct : Imposition::penalty;
   script.sigma = table.at("sigma").number();
   script.start = table.at("start").number();
@@ -377,8 +382,10 @@ void check_name(const Value& name) {
                                   text));
 }
 
-Scene to_scene(Value root, const std::filesystem::path& folder, const std::string& fallback_name,
-               const SceneChanges& changes) {
+}  // namespace
+
+Scene scene_from_tree(Value root, const std::string& fallback_name, const std::filesystem::path& folder,
+                      const SceneChanges& changes, const SceneObjects& objects) {
   apply_overrides(root, changes.set);
   check_version(root);
   check_table(root, scene_keys());
@@ -395,7 +402,7 @@ Scene to_scene(Value root, const std::filesystem::path& folder, const std::strin
   if (root.at("body").list().empty()) fail(root.at("body").origin, "a scene needs at least one [[body]]");
   const std::vector<std::string> bodies = names_of(&root.at("body"), "body");
   for (std::size_t i = 0; i < bodies.size(); ++i)
-    scene.bodies.push_back(to_body(root.at("body").list()[i], folder, bodies[i]));
+    scene.bodies.push_back(to_body(root.at("body").list()[i], folder, bodies[i], objects));
 
   const auto each = [&](const std::string& kind, auto&& add) {
     const Value* list = root.find(kind);
@@ -404,15 +411,19 @@ Scene to_scene(Value root, const std::filesystem::path& folder, const std::strin
       add(list->list()[i], names[i], body_index(list->list()[i], bodies, kind));
   };
   each("pin", [&](const Value& table, const std::string& name, std::size_t body) {
-    scene.pins.push_back({name, body, to_selection(table.at("where")), to_axes(table.at("axes")), table.origin});
+    scene.pins.push_back(
+        {name, body, to_selection(table.at("where"), objects), to_axes(table.at("axes")), table.origin});
   });
   each("script", [&](const Value& table, const std::string& name, std::size_t body) {
-    scene.scripts.push_back(to_script(table, static_cast<double>(scene.steps) * scene.dt));
+    scene.scripts.push_back(to_script(table, static_cast<double>(scene.steps) * scene.dt, objects));
     scene.scripts.back().name = name;
+    if (const auto driven = objects.driven.find(name); driven != objects.driven.end())
+      scene.scripts.back().driven = driven->second;
     scene.scripts.back().body = body;
   });
   each("load", [&](const Value& table, const std::string& name, std::size_t body) {
-    scene.loads.push_back({name, body, to_selection(table.at("where")), to_vector(table.at("force")), table.origin});
+    scene.loads.push_back(
+        {name, body, to_selection(table.at("where"), objects), to_vector(table.at("force")), table.origin});
   });
   const std::vector<std::string> colliders = names_of(root.find("collider"), "collider");
   for (std::size_t i = 0; i < colliders.size(); ++i)
@@ -430,20 +441,19 @@ Scene to_scene(Value root, const std::filesystem::path& folder, const std::strin
                                                      : fmt::format("did you mean '{}'?", near)));
       }
   read_solver(root.at("solver"), root, changes.solver, scene);
+  scene.energies = objects.energies;
   return scene;
 }
 
-}  // namespace
-
 Scene load_scene(const std::filesystem::path& path, const SceneChanges& changes) {
-  Scene scene = to_scene(read_toml(path), path.parent_path(), path.stem().string(), changes);
+  Scene scene = scene_from_tree(read_toml(path), path.stem().string(), path.parent_path(), changes);
   scene.path = path;
   return scene;
 }
 
 Scene parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder,
                   const SceneChanges& changes) {
-  return to_scene(parse_toml(text, name), folder, std::filesystem::path(name).stem().string(), changes);
+  return scene_from_tree(parse_toml(text, name), std::filesystem::path(name).stem().string(), folder, changes);
 }
 
 }  // namespace pliant

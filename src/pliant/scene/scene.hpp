@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "pliant/mesh/generators.hpp"
 #include "pliant/scene/selection.hpp"
+#include "pliant/scene/value.hpp"
 #include "pliant/sim/fibre_field.hpp"
 #include "pliant/sim/model.hpp"
 #include "pliant/solvers/catalogue.hpp"
@@ -20,8 +22,9 @@ namespace pliant {
 struct SceneMesh {
   std::optional<BoxOptions> box;
   std::optional<ClothOptions> cloth;
-  std::filesystem::path file;  ///< when nothing is generated
-  Vec3 scale = Vec3::Ones();   ///< then rotate, then translate
+  std::shared_ptr<const TetMesh> given;  ///< from code
+  std::filesystem::path file;            ///< when there is nothing else
+  Vec3 scale = Vec3::Ones();             ///< then rotate, then translate
   Vec3 axis = Vec3::UnitX();
   double angle = 0;
   Vec3 centre = Vec3::Zero();
@@ -77,6 +80,8 @@ struct SceneScript {
   std::size_t body = 0;
   Selection where;
   Motion motion;
+  /// Set for motion by code, in place of `motion`: build_model fills in the rest positions of the nodes.
+  std::shared_ptr<DrivenPositions> driven;
   Imposition imposition = Imposition::penalty;
   double sigma = 1e8;
   double start = 0;
@@ -136,7 +141,8 @@ struct Scene {
   std::vector<SceneCollider> colliders;
   SceneSolver solver;
   SceneOutput output;
-  std::vector<std::string> notices;  ///< what a person should know but nobody need act on
+  std::vector<std::shared_ptr<const Energy>> energies;  ///< from code, over global nodes
+  std::vector<std::string> notices;                     ///< what a person should know but nobody need act on
 };
 
 /// What the command line changes in a scene file.
@@ -145,11 +151,22 @@ struct SceneChanges {
   std::string solver;            ///< another solver; parameters it does not have are left out, with a notice
 };
 
+/// What code can put into a scene beside its text.
+struct SceneObjects {
+  std::map<std::string, std::shared_ptr<const TetMesh>> meshes;    ///< what the key 'mesh' may name
+  std::map<std::string, std::vector<Index>> vertices;              ///< what the text of a selection may be
+  std::map<std::string, std::shared_ptr<DrivenPositions>> driven;  ///< the motion of scripts, by their names
+  std::vector<std::shared_ptr<const Energy>> energies;
+};
+
 /// Reads and checks a scene file. Throws InputError: one message with file, line, key and remedy.
 Scene load_scene(const std::filesystem::path& path, const SceneChanges& changes = {});
 /// The same for text; relative mesh paths start at `folder`.
 Scene parse_scene(std::string_view text, const std::string& name, const std::filesystem::path& folder = ".",
                   const SceneChanges& changes = {});
+/// The same for a tree that code has put together.
+Scene scene_from_tree(Value root, const std::string& name, const std::filesystem::path& folder = ".",
+                      const SceneChanges& changes = {}, const SceneObjects& objects = {});
 
 /// Reads or generates the meshes and builds the model. Throws InputError with the origin of the part at fault.
 std::shared_ptr<const Model> build_model(const Scene& scene);

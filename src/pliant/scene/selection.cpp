@@ -96,7 +96,7 @@ struct Evaluator {
                     mesh.source, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(names, ", ")));
   }
   Flags operator()(const VertexList& list) const {
-    if (mesh.dropped > 0)
+    if (list.numbering == VertexNumbering::file && mesh.dropped > 0)
       throw InputError(
           fmt::format("vertex numbers are ambiguous: {} has {} vertices without an element, which were dropped, so "
                       "that the numbers "

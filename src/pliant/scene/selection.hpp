@@ -31,8 +31,11 @@ struct Comparison {
 struct NamedSet {
   std::string name;
 };
+/// Whose numbers a list of vertices has: the file's, which mean nothing once vertices were dropped, or the TetMesh's.
+enum class VertexNumbering { file, mesh };
 struct VertexList {
   std::vector<Index> vertices;
+  VertexNumbering numbering = VertexNumbering::file;
 };
 using SelectionTest = std::variant<InBox, InSphere, BehindPlane, Comparison, NamedSet, VertexList>;
 

@@ -15,7 +15,7 @@ BoundaryState boundary_state(const std::vector<Pin>& pins, const std::vector<Scr
     if (time < script.start || time >= script.release) continue;
     for (std::size_t k = 0; k < script.nodes.size(); ++k) {
       const Index i = script.nodes[k];
-      const Vec3 target = script.motion.position(k, node(rest, i), time);
+      const Vec3 target = script.driven ? script.driven->positions[k] : script.motion.position(k, node(rest, i), time);
       if (script.imposition == Imposition::penalty) {
         state.penalised.push_back(i);
         state.targets.push_back(target);

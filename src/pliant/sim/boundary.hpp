@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct Pin {
 /// penalty sigma/2 sum M_ii |x_i - c_i|^2 with the consistent mass (pitfalls, appendix C).
 enum class Imposition { penalty, direct };
 
+/// Where driven nodes belong at the end of the next step, m, one entry per scripted node. Written by whoever embeds the
+/// library, between steps: the one thing a model refers to that may change, so that no step calls foreign code.
+struct DrivenPositions {
+  std::vector<Vec3> positions;
+};
+
 /// Nodes that follow a prescribed motion from `start` until `release`.
 struct Script {
   std::string name;
@@ -28,6 +35,7 @@ struct Script {
   double sigma = 1e8;                                        ///< penalty per mass, 1/s^2
   double start = -std::numeric_limits<double>::infinity();   ///< s
   double release = std::numeric_limits<double>::infinity();  ///< s
+  std::shared_ptr<const DrivenPositions> driven = {};        ///< in place of `motion`
 };
 
 /// What holds at one instant, for all nodes.

@@ -209,6 +209,9 @@ void ModelBuilder::add_script(Script script) {
   if (!script.motion.field.empty() && script.motion.field.size() != script.nodes.size())
     throw InputError(fmt::format("script '{}': {} displacements for {} nodes", script.name, script.motion.field.size(),
                                  script.nodes.size()));
+  if (script.driven && script.driven->positions.size() != script.nodes.size())
+    throw InputError(fmt::format("script '{}': {} driven positions for {} nodes", script.name,
+                                 script.driven->positions.size(), script.nodes.size()));
   for (const Pin& pin : pins_)
     if (const std::size_t n = shared(pin.nodes, script.nodes))
       throw InputError(fmt::format("pin '{}' and script '{}' share {} nodes; a node is either held or moved", pin.name,
@@ -235,6 +238,11 @@ void ModelBuilder::add_load(std::span<const Index> nodes, const Vec3& total_forc
   check_nodes(loads_.back().nodes, "load");
 }
 
+void ModelBuilder::add_energy(std::shared_ptr<const Energy> energy) {
+  check_nodes(energy->stencils().nodes, fmt::format("energy '{}'", energy->name()));
+  energies_.push_back(std::move(energy));
+}
+
 std::shared_ptr<const Model> ModelBuilder::build() {
   if (bodies_.empty()) throw InputError("a model needs at least one body");
   require_finite(gravity_, "gravity");
@@ -245,6 +253,8 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   model->scripts_ = scripts_;
   model->muscles_ = muscles_;
   for (const Body& body : bodies_) model->energies_.push_back(&body.energy());
+  model->more_energies_ = energies_;
+  for (const auto& energy : energies_) model->energies_.push_back(energy.get());
   model->pattern_ = coupling_pattern(nodes_, model->energies_);
 
   model->rest_.resize(3 * Eigen::Index(nodes_));

@@ -108,6 +108,8 @@ class Model {
   const ColliderPenalty* colliders() const { return colliders_.get(); }
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }
+  /// Those of them that are no body's elasticity, as they were added.
+  std::span<const std::shared_ptr<const Energy>> more_energies() const { return more_energies_; }
   /// Couples the nodes of every energy and of the mass matrix.
   std::shared_ptr<const BlockPattern> pattern() const { return pattern_; }
   State rest_state() const { return initial_; }
@@ -124,6 +126,7 @@ class Model {
   std::vector<Muscle> muscles_;
   std::shared_ptr<const ColliderPenalty> colliders_;
   std::vector<const Energy*> energies_;
+  std::vector<std::shared_ptr<const Energy>> more_energies_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
 };
@@ -145,6 +148,8 @@ class ModelBuilder {
   void add_collider(Collider collider);
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
+  /// Any further potential of the positions; its stencils name global nodes.
+  void add_energy(std::shared_ptr<const Energy> energy);
   std::shared_ptr<const Model> build();
 
  private:
@@ -163,6 +168,7 @@ class ModelBuilder {
   std::vector<Muscle> muscles_;
   std::vector<Collider> colliders_;
   std::vector<Load> loads_;
+  std::vector<std::shared_ptr<const Energy>> energies_;
   Vec3 gravity_ = Vec3::Zero();
   MassKind mass_kind_ = MassKind::lumped;
   Index nodes_ = 0;

@@ -1,0 +1,73 @@
+"""Pliant: deformable solids, from real time to reference accuracy.
+
+>>> import pliant
+>>> mesh = pliant.box(size=(2, 1, 1), cells=(16, 8, 8))
+>>> sim = pliant.Simulation(dt=1/60, gravity=(0, -9.81, 0), solver="pod-newton")
+>>> beam = sim.add_body(mesh, pliant.material("neo-hookean", young=4e5, poisson=0.4), density=1000)
+>>> sim.pin(beam, mesh.vertices[:, 0] < 1e-9)
+>>> report = sim.step()
+>>> x = sim.positions(beam)
+
+Units are SI: metres, kilograms, seconds, newtons, pascals. Bad input raises `InputError`, whose message names the place
+and the remedy; how a step or a run went is in its report.
+"""
+
+from __future__ import annotations
+
+from ._body import Body
+from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
+from ._material import Material, material
+from ._meshio import from_meshio, to_meshio
+from ._pliant import InputError, State, TetMesh, __commit__, __version__, read_mesh, set_threads, threads
+from ._reports import (
+    Energies,
+    IterationRecord,
+    LawInfo,
+    ParameterInfo,
+    Residuals,
+    RunReport,
+    RunTotals,
+    SolverInfo,
+    StageSeconds,
+    StepReport,
+)
+from ._scene import Scene, laws, load_scene, solvers
+from ._simulation import Simulation
+
+__all__ = [
+    "Body",
+    "Energies",
+    "InputError",
+    "IterationRecord",
+    "LawInfo",
+    "Material",
+    "ParameterInfo",
+    "Residuals",
+    "RunReport",
+    "RunTotals",
+    "Scene",
+    "Simulation",
+    "SolverInfo",
+    "StageSeconds",
+    "State",
+    "StepReport",
+    "TetMesh",
+    "__commit__",
+    "__version__",
+    "box",
+    "cylinder",
+    "from_meshio",
+    "lattice",
+    "laws",
+    "load_scene",
+    "material",
+    "read_mesh",
+    "set_threads",
+    "sheet",
+    "solvers",
+    "sphere",
+    "threads",
+    "to_meshio",
+    "torus",
+    "tube",
+]

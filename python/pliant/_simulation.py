@@ -1,0 +1,649 @@
+from __future__ import annotations
+
+import contextlib
+import inspect
+import math
+import os
+import warnings
+from typing import Any, Callable, Mapping, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _pliant
+from ._activation import Activations
+from ._body import Body
+from ._material import Material
+from ._origin import caller
+from ._pliant import InputError, State, TetMesh
+from ._progress import Progress
+from ._reports import Energies, RunReport, RunTotals, StepReport
+from ._selection import resolve
+
+Floats = NDArray[np.float64]
+BodyLike = Union[Body, str, int, None]
+Where = Any  # text, dict, mask, indices, callable, or a list of those
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Simulation:
+    """Bodies, what holds and moves them, a solver, and the state they are in.
+
+    dt:         time step, s (or fps: steps per second).
+    gravity:    acceleration of every body, m/s^2.
+    solver:     a solver's name, or a dict of its name and settings; `pliant.solvers()` lists them.
+    mass:       "lumped" (diagonal) or "consistent".
+    integrator: "implicit-euler", or "quasistatic", where every step is an equilibrium.
+    duration:   how long run() simulates when it is not told, s.
+    output:     what run() writes, as in a scene's [output]: every, fields, pictures, checkpoint_every, history.
+
+    The words and their meaning are those of a scene file, and so are the messages of `pliant.InputError` when something
+    is wrong, except that they name a line of Python. Bodies, pins, motions and loads are collected; the model is built at
+    the first step, or when something asks for it. They may be changed later too: the model is built anew then, and bodies
+    that were there keep their positions and velocities.
+    """
+
+    def __init__(
+        self,
+        dt: float | None = None,
+        gravity: ArrayLike = (0.0, -9.81, 0.0),
+        solver: str | Mapping[str, Any] = "pod-newton",
+        mass: str = "lumped",
+        *,
+        fps: float | None = None,
+        integrator: str | None = None,
+        duration: float | None = None,
+        output: Mapping[str, Any] | None = None,
+        name: str = "simulation",
+        title: str | None = None,
+    ):
+        origin = caller()
+        self._begin(_pliant.SceneTree(name, "."))
+        simulation = {"dt": dt, "fps": fps, "gravity": gravity, "mass": mass, "integrator": integrator}
+        self._tree.set_table("simulation", {**simulation, "duration": duration}, origin)
+        self._tree.set_table("solver", _solver_table(solver), origin)
+        if output is not None:
+            self._tree.set_table("output", dict(output), origin)
+        if title is not None:
+            self._tree.set_text("title", title, origin)
+
+    def _begin(self, tree: _pliant.SceneTree) -> None:
+        self._tree = tree
+        self._core: _pliant.Simulation | None = None
+        self._scene: _pliant.Scene | None = None
+        self._changed = True
+        self._running = False
+        self._drivers: list[_Driver] = []
+        self._muscle_drivers: dict[str, Callable[[float], float]] = {}
+        self._bodies = [Body(self, name) for name in tree.names("body")]
+        self._counter = 0
+
+    @classmethod
+    def from_scene(
+        cls,
+        path: Path,
+        overrides: Mapping[str, Any] | Sequence[str] = (),
+        *,
+        solver: str = "",
+    ) -> Simulation:
+        """The simulation of a scene file, which may be added to as any other.
+
+        overrides: what the command line takes after --set, as {"body.0.young": 1e6} or ["body.0.young=1e6"].
+        solver:    another solver, as after --solver; settings it does not have are left out, with a warning.
+        """
+        self = cls.__new__(cls)
+        self._begin(_pliant.SceneTree.read(os.fspath(path), _override_list(overrides), solver))
+        for notice in self._described().notices:
+            warnings.warn(notice, stacklevel=2)
+        return self
+
+    # ---- what there is -------------------------------------------------------------------------------------------
+
+    def add_body(
+        self,
+        mesh: TetMesh | Path | None,
+        material: Material | None = None,
+        *,
+        name: str | None = None,
+        density: float = 1000.0,
+        order: int = 1,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        regions: Mapping[str, Material | Mapping[str, Any]] | None = None,
+        **keys: Any,
+    ) -> Body:
+        """Adds a deformable body.
+
+        mesh:     a TetMesh, a mesh file, or None with a generator among the keys, such as box={...}.
+        material: what `pliant.material` makes; its parameters may be given as keys instead.
+        density:  kg/m^3.
+        order:    polynomial order of the elements, 1, 2 or 3.
+        velocity, angular_velocity: at the start, m/s and rad/s about the centre of mass.
+        regions:  parts with their own material: the name of a vertex set or a region number of the mesh to a material,
+                  or any name to a dict with `where` (see `pin`) and stiffness.
+
+        Further keys are those of a scene's [[body]]: scale, rotate, translate, ...
+        """
+        origin = caller()
+        names = self._tree.names("body")
+        name = name or _free_name("body", names)
+        table: dict[str, Any] = {"name": name}
+        if isinstance(mesh, TetMesh):
+            table["mesh"] = f"mesh of {name}"
+            self._tree.add_mesh(table["mesh"], mesh)
+        elif mesh is not None:
+            table["mesh"] = os.path.abspath(os.fspath(mesh))
+        if material is not None:
+            table.update({"material": material.law, **material.parameters})
+        table.update({"density": density, "order": order})
+        table.update({"velocity": velocity, "angular_velocity": angular_velocity})
+        moved = any(keys.get(key) is not None for key in ("scale", "rotate", "translate"))
+        body = Body(self, name, mesh if isinstance(mesh, TetMesh) and not moved else None)
+        if regions is not None:
+            selectable = mesh if isinstance(mesh, TetMesh) else None  # masks need to know the vertices
+            table["regions"] = {str(key): self._region(selectable, key, region) for key, region in regions.items()}
+        table.update({key.rstrip("_"): value for key, value in keys.items()})
+        self._tree.append("body", table, origin)
+        self._changed = True
+        self._bodies.append(body)
+        return body
+
+    def _region(self, mesh: TetMesh | None, name: str, region: Material | Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(region, Material):
+            return region.parameters
+        table = dict(region)
+        where = table.get("where")
+        if callable(where) and mesh is not None:
+            where = where(mesh.vertices)
+        if where is not None and not isinstance(where, (str, dict)) and mesh is not None:
+            table["where"] = self._store_vertices(where, len(mesh.vertices), f"region '{name}'")
+        return table
+
+    def pin(self, body: BodyLike, where: Where, axes: str = "xyz", *, name: str | None = None) -> str:
+        """Holds vertices of a body at their rest positions, for the whole run. Returns the pin's name.
+
+        where: a mask over the mesh's vertices, vertex numbers, a function from (n, 3) vertices to a mask, the name of a
+               vertex set, a comparison such as "x < 0.1 and y > 0", a dict as in a scene file
+               ({"box": {"min": ..., "max": ...}}, sphere, plane), or a list of those, which are united.
+        axes:  the directions held.
+        """
+        return self._add("pin", body, where, name, {"axes": axes})
+
+    def move(
+        self,
+        body: BodyLike,
+        where: Where,
+        displacement: Callable[..., ArrayLike] | None = None,
+        *,
+        position: Callable[..., ArrayLike] | None = None,
+        translate: ArrayLike | None = None,
+        rotate: Mapping[str, Any] | None = None,
+        keyframes: Sequence[Mapping[str, Any]] | None = None,
+        times: Sequence[float] | None = None,
+        start: float | None = None,
+        release: float | None = None,
+        imposition: str | None = None,
+        sigma: float | None = None,
+        name: str | None = None,
+        **keys: Any,
+    ) -> str:
+        """Moves vertices of a body on a prescribed path. Returns the script's name.
+
+        displacement: a function of the time in s that returns a displacement from rest in m, three numbers or (n, 3).
+        position:     the same for positions, (n, 3).
+                      Either may take a second argument, the (n, 3) rest positions. It is called once before each step,
+                      with the time at the end of the step, and never during one.
+        translate, rotate, keyframes: motion in the words of a scene's [[script]]: displacement in m, axis with angle in
+                      degrees, and instants with either.
+        times:        when translate and rotate begin and end, s.
+        start, release: when the vertices are taken and let go, s.
+        imposition:   "penalty" or "direct"; sigma is the penalty's stiffness per mass, 1/s^2.
+        where:        as for `pin`.
+        """
+        table = {"translate": translate, "rotate": rotate, "keyframes": keyframes, "times": times, "start": start}
+        table.update({"release": release, "imposition": imposition, "sigma": sigma, **keys})
+        if displacement is None and position is None:
+            moves = translate is not None or (rotate is not None and keyframes is None) or "velocity" in keys
+            if moves and times is None and release is None and not self._has_end():
+                raise InputError(f"{caller()}: say when the motion begins and ends, for example: times=(0, 1)")
+            return self._add("script", body, where, name, table)
+        if displacement is not None and position is not None:
+            raise InputError(f"{caller()}: 'displacement' and 'position' exclude each other; give one")
+        script = name or _free_name("script", self._tree.names("script"))
+        function = displacement if displacement is not None else position
+        driver = _Driver(function, position is not None, self._tree.drive(script))
+        self._add("script", body, where, script, table)
+        self._drivers.append(driver)
+        return script
+
+    def add_load(self, body: BodyLike, where: Where, force: ArrayLike, *, name: str | None = None) -> str:
+        """A constant force in N, spread evenly over the selected nodes (`where` as for `pin`). Returns the load's name."""
+        return self._add("load", body, where, name, {"force": force})
+
+    def add_muscle(
+        self,
+        name: str | None = None,
+        activation: Callable[[float], float] | Sequence[Sequence[float]] | None = None,
+    ) -> str:
+        """A muscle that fibres of bodies contract by: add_body(..., fibres=[{..., "muscle": name}]). Returns its name.
+
+        activation: how far it is contracted, 0 to 1: instants and values [(0, 0), (0.5, 1)], a function of the time in s
+                    that is called before each step, or None, when `activation` of the simulation sets it.
+        """
+        name = name or _free_name("muscle", self._tree.names("muscle"))
+        keys = None if activation is None or callable(activation) else [list(pair) for pair in activation]
+        self._tree.append("muscle", {"name": name, "activation": keys}, caller())
+        if callable(activation):
+            self._muscle_drivers[name] = activation
+        self._changed = True
+        return name
+
+    @property
+    def activation(self) -> Activations:
+        """The muscles' activations by name, 0 to 1: sim.activation["biceps"] = 0.5. Keyframes overwrite them."""
+        return Activations(self._ready())
+
+    def add(self, kind: str, **keys: Any) -> str:
+        """Adds a part in the words of a scene file: sim.add("collider", ...) is [[collider]]. Returns its name.
+
+        For bodies, pins and the like there are methods of their own, which also take arrays and functions.
+        """
+        name = keys.pop("name", None) or _free_name(kind, self._tree.names(kind))
+        self._tree.append(kind, {"name": name, **{key.rstrip("_"): value for key, value in keys.items()}}, caller())
+        self._changed = True
+        if kind == "body":
+            self._bodies.append(Body(self, name))
+        return name
+
+    def add_energy(
+        self,
+        stencils: ArrayLike,
+        function: Callable[..., tuple[ArrayLike, ArrayLike]],
+        hessian: Callable[..., ArrayLike] | None = None,
+        *,
+        body: BodyLike = None,
+        parameters: Any = None,
+        name: str = "custom",
+    ) -> None:
+        """Adds a potential of your own: a sum over n stencils of k nodes each.
+
+        stencils:   (n, k) node numbers: of all bodies, or with `body` those of that body. Its first nodes are the
+                    mesh's vertices.
+        function:   from positions (n, k, 3) to a tuple of values (n,), J, and gradients (n, k, 3), N. A value may be
+                    infinite: the line search keeps away from it.
+        hessian:    from positions to second derivatives (n, 3 k, 3 k), N/m, ordered as the flattened positions of a
+                    stencil. Without it they are central differences of the gradient, which takes 6 k calls of `function`
+                    and leaves some ten correct digits of a smooth one.
+        parameters: passed to both as a second argument when given.
+
+        Functions are called with all stencils at once, by the thread that steps. Their Hessians are projected by an
+        eigendecomposition where the solver projects. An exception in one of them ends the step, leaves the state as it
+        was, and reaches the caller.
+        """
+        nodes = np.asarray(stencils)
+        if body is not None:
+            nodes = nodes + self._body_of(body).nodes.start
+        call, call_hessian = function, hessian
+        if parameters is not None:
+            call = lambda x: function(x, parameters)  # noqa: E731
+            call_hessian = None if hessian is None else lambda x: hessian(x, parameters)  # noqa: E731
+        self._tree.add_energy(_pliant.Energy(name, nodes, call, call_hessian))
+        self._changed = True
+
+    def _add(self, kind: str, body: BodyLike, where: Where, name: str | None, table: dict[str, Any]) -> str:
+        origin = caller()
+        owner = self._body_of(body)
+        name = name or _free_name(kind, self._tree.names(kind))
+        selection = resolve(self, owner, where, f"{origin}: {kind} '{name}'")
+        self._tree.append(kind, {"name": name, "body": owner.name, "where": selection, **table}, origin)
+        self._changed = True
+        return name
+
+    def _store_vertices(self, vertices: ArrayLike, count: int, what: str) -> str:
+        self._counter += 1
+        name = f"vertices #{self._counter}"
+        self._tree.add_vertices(name, vertices, count, what)
+        return name
+
+    def _has_end(self) -> bool:
+        simulation = self._tree.as_dict()["simulation"]
+        return "duration" in simulation or "frames" in simulation
+
+    # ---- settings ------------------------------------------------------------------------------------------------
+
+    def set(self, section: str, **keys: Any) -> None:
+        """Changes keys of a section of the scene, for example sim.set("solver", tolerance=0.1).
+
+        Sections are simulation, solver and output; a new solver's name drops the settings of the old one. With None a key
+        returns to its default.
+        """
+        table = dict(self._tree.as_dict().get(section, {}))
+        if section == "solver" and keys.get("name", table.get("name")) != table.get("name"):
+            table = {}
+        for one, other in (("dt", "fps"), ("fps", "dt"), ("duration", "frames"), ("frames", "duration")):
+            if one in keys:
+                table.pop(other, None)
+        self._tree.set_table(section, {**table, **keys}, caller())
+        self._changed = True
+
+    @property
+    def dt(self) -> float:
+        """Time step, s."""
+        return self._described().dt
+
+    @property
+    def solver(self) -> dict[str, Any]:
+        """The solver's name and all its settings."""
+        return self._described().solver
+
+    # ---- the model ------------------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Builds the model now, so that what is wrong with it is said now. Otherwise the first step does it."""
+        self._ready()
+
+    def _described(self) -> _pliant.Scene:
+        if self._scene is None or self._changed:
+            self._scene = self._tree.scene()
+        return self._scene
+
+    def _ready(self) -> _pliant.Simulation:
+        if self._core is not None and not self._changed:
+            return self._core
+        if self._running:
+            raise InputError("the simulation cannot be changed while run() is at work; end it first (return True)")
+        scene = self._described()
+        if self._core is None:
+            self._core = _pliant.Simulation(scene)
+        else:
+            self._core.rebuild(scene)
+        self._scene = scene
+        self._changed = False
+        self._data = {data["name"]: data for data in self._core.bodies()}
+        for driver in self._drivers:
+            driver.begin()
+        return self._core
+
+    def _body_of(self, body: BodyLike) -> Body:
+        if isinstance(body, Body):
+            if body.simulation is not self:
+                raise InputError(f"body '{body.name}' belongs to another simulation")
+            return body
+        if body is None:
+            if len(self._bodies) != 1:
+                raise InputError(f"say which body: there are {len(self._bodies)}")
+            return self._bodies[0]
+        if isinstance(body, (int, np.integer)):
+            return self._bodies[body]
+        for known in self._bodies:
+            if known.name == body:
+                return known
+        raise InputError(f"there is no body '{body}'; known are {', '.join(b.name for b in self._bodies)}")
+
+    def _body_data(self, body: Body) -> dict[str, Any]:
+        self._ready()
+        return self._data[body.name]
+
+    def _index(self, body: BodyLike) -> int:
+        return self._bodies.index(self._body_of(body))
+
+    def _part(self, array: Floats, body: BodyLike) -> Floats:
+        return array if body is None else array[self._body_of(body).nodes]
+
+    @property
+    def bodies(self) -> list[Body]:
+        return list(self._bodies)
+
+    def body(self, name: str) -> Body:
+        """The body of this name."""
+        return self._body_of(name)
+
+    def describe(self) -> str:
+        """What would run, for people: bodies, sizes, boundaries, solver."""
+        return self._ready().describe()
+
+    def scene(self) -> dict[str, Any]:
+        """The scene as a dict, as it would be in a file, without what only code can give."""
+        return self._tree.as_dict()
+
+    # ---- the state ------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """Positions and velocities of all nodes: the living state. Assigning copies a state into it."""
+        return self._ready().state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._ready().set_state(state)
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return self.state.time
+
+    @property
+    def steps_taken(self) -> int:
+        return self.state.step
+
+    def positions(self, body: BodyLike = None) -> Floats:
+        """(n, 3) positions in m of a body's nodes, or of all: a writable view, which each step overwrites.
+
+        Writing to it between steps moves the nodes. It stays valid for ever, but shows the present state only until a
+        body is added.
+        """
+        return self._part(self._ready().state.x, body)
+
+    def velocities(self, body: BodyLike = None) -> Floats:
+        """(n, 3) velocities in m/s: a writable view, as `positions`."""
+        return self._part(self._ready().state.v, body)
+
+    def rest_positions(self, body: BodyLike = None) -> Floats:
+        """(n, 3) rest positions, m."""
+        return self._part(self._ready().rest(), body)
+
+    def masses(self, body: BodyLike = None) -> Floats:
+        """(n,) lumped masses, kg."""
+        return self._part(self._ready().masses(), body)
+
+    def forces(self, body: BodyLike = None) -> Floats:
+        """(n, 3) forces of all potentials (elasticity and added energies) on the nodes, N."""
+        return self._part(self._ready().internal_forces(), body)
+
+    def external_forces(self, body: BodyLike = None) -> Floats:
+        """(n, 3) gravity and loads, N."""
+        return self._part(self._ready().external_forces(), body)
+
+    def residuals(self, body: BodyLike = None) -> Floats:
+        """(n, 3) what the last step has left unbalanced, N; zero where positions are prescribed.
+
+        The norm over all nodes is `residuals.force` of the step's report.
+        """
+        return self._part(self._ready().unbalanced_forces(), body)
+
+    def deformation_gradients(self, body: BodyLike = None) -> Floats:
+        """(m, 3, 3) deformation gradients F at the centroids of a body's elements."""
+        index = self._index(body)
+        return self._ready().stresses(index)[0]
+
+    def stresses(self, body: BodyLike = None, measure: str = "cauchy") -> Floats:
+        """Stresses at the centroids of a body's elements, Pa.
+
+        measure: "cauchy" (m, 3, 3), "piola" (the first, (m, 3, 3)), or "von-mises" (m,).
+        """
+        if measure not in ("cauchy", "piola", "von-mises"):
+            raise InputError(f'measure must be "cauchy", "piola" or "von-mises", not "{measure}"')
+        index = self._index(body)
+        F, P = self._ready().stresses(index)
+        if measure == "piola":
+            return P
+        sigma = P @ F.transpose(0, 2, 1) / np.linalg.det(F)[:, None, None]
+        if measure == "cauchy":
+            return sigma
+        deviator = sigma - np.trace(sigma, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
+        return np.sqrt(1.5) * np.linalg.norm(deviator, axis=(1, 2))
+
+    def stretches(self, body: BodyLike = None) -> Floats:
+        """(m, 3) principal stretches at the centroids of a body's elements, largest first."""
+        return np.linalg.svd(self.deformation_gradients(body), compute_uv=False)
+
+    def element_energies(self, body: BodyLike = None) -> Floats:
+        """(m,) elastic energies of a body's elements, J."""
+        index = self._index(body)
+        return self._ready().element_energies(index)
+
+    def energies(self) -> Energies:
+        """Kinetic, elastic, external and added energies of the state, J."""
+        values = self._ready().energies()
+        elastic = {body.name: float(self.element_energies(body).sum()) for body in self._bodies}
+        return Energies(values["kinetic"], elastic, values["external"], values["more"])
+
+    # ---- time ------------------------------------------------------------------------------------------------------
+
+    def step(self) -> StepReport:
+        """Advances the state by dt. A step that does not converge leaves the state as it was, unless the solver's
+        on_failure is "continue"; the report says so."""
+        core = self._ready()
+        self._drive(core.state.time + self._described().dt)
+        return StepReport._from(core.step())
+
+    def run(
+        self,
+        duration: float | None = None,
+        *,
+        steps: int | None = None,
+        out: Path | None = None,
+        resume: bool = False,
+        replace: bool = False,
+        callback: Callable[[Simulation, StepReport], Any] | None = None,
+        progress: bool | None = None,
+    ) -> RunReport:
+        """Steps for a duration in s, a number of steps, or as long as the scene says.
+
+        out:      a folder for results as the command line writes them: frames for ParaView, reports, pictures,
+                  checkpoints. It must be empty, unless `replace` or `resume` is true.
+        resume:   goes on from the checkpoint in the folder; duration and steps are those of the whole run then.
+        callback: called after each step with the simulation and the step's report; a true result ends the run.
+        progress: whether to show a line on the terminal; by default when there is one.
+
+        The run ends with the first step that fails; see `RunReport.end`. Ctrl-C ends it after the current step, with
+        everything written, and raises KeyboardInterrupt then.
+        """
+        core = self._ready()
+        scene = self._described()
+        last = self._last_step(scene, duration, steps, 0 if resume else core.state.step)
+        if resume and replace:
+            raise InputError("'resume' and 'replace' exclude each other")
+        bar = Progress(core.state.step, last, progress)
+        reports: list[StepReport] = []
+
+        def on_step(values: dict[str, Any]) -> bool:
+            report = StepReport._from(values)
+            reports.append(report)
+            bar.update(report, core.state.time)
+            return bool(callback(self, report)) if callback is not None else False
+
+        start = "resume" if resume else "replace" if replace else "fresh"
+        folder = "" if out is None else os.fspath(out)
+        with self._at_work():
+            try:
+                values = _pliant.run(core, last, folder, start, self._drive, on_step, warnings.warn)
+            finally:
+                bar.end()
+        values["totals"] = RunTotals(**values["totals"])
+        return RunReport(**values, reports=tuple(reports))
+
+    def _last_step(self, scene: _pliant.Scene, duration: float | None, steps: int | None, first: int) -> int:
+        if duration is not None and steps is not None:
+            raise InputError("'duration' and 'steps' exclude each other; give one")
+        if steps is not None:
+            if steps < 1:
+                raise InputError(f"'steps' must be at least 1, but is {steps}")
+            return first + int(steps)
+        if duration is not None:
+            if not (duration > 0 and math.isfinite(duration)):
+                raise InputError(f"'duration' must be a positive number of seconds, but is {duration}")
+            # 3 s at 1/60 s are 180 steps, not 181, whatever the rounding of 1/60.
+            return first + max(1, math.ceil(duration / scene.dt - 1e-6))
+        if not self._has_end():
+            raise InputError("say how long: run(duration) in s, run(steps=...), or Simulation(duration=...)")
+        return scene.steps
+
+    @contextlib.contextmanager
+    def _at_work(self) -> Any:
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+
+    def _drive(self, time: float) -> None:
+        for driver in self._drivers:
+            driver.drive(time)
+        for name, function in self._muscle_drivers.items():
+            self.activation[name] = function(time)
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Writes the state to a checkpoint file, in the command line's format."""
+        self._ready().save(os.fspath(path))
+
+    def load(self, path: Path) -> None:
+        """Goes on from a checkpoint file, also one of the command line's; one of another scene is refused."""
+        self._ready().load(os.fspath(path))
+
+    def __repr__(self) -> str:
+        names = ", ".join(body.name for body in self._bodies) or "no bodies"
+        return f"<pliant.Simulation: {names}; {self._tree.as_dict().get('solver', {}).get('name', 'pod-newton')}>"
+
+
+class _Driver:
+    """Motion by a Python function: writes where the nodes of a script belong."""
+
+    def __init__(self, function: Any, absolute: bool, target: _pliant.DrivenPositions):
+        self._function = function
+        self._absolute = absolute
+        self._target = target
+        self._takes_rest = _takes_two(function)
+        self._rest = np.zeros((0, 3))
+
+    def begin(self) -> None:
+        self._rest = self._target.get()
+
+    def drive(self, time: float) -> None:
+        value = np.asarray(self._function(time, self._rest) if self._takes_rest else self._function(time), dtype=float)
+        if not self._absolute and value.shape in ((3,), self._rest.shape):
+            value = self._rest + value
+        self._target.set(value)
+
+
+def _takes_two(function: Any) -> bool:
+    """Whether a function must be called with two arguments, time and rest positions."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in plain and p.default is p.empty for p in parameters) >= 2
+
+
+def _free_name(kind: str, taken: Sequence[str]) -> str:
+    if not taken:
+        return kind
+    number = len(taken) + 1
+    while f"{kind}-{number}" in taken:
+        number += 1
+    return f"{kind}-{number}"
+
+
+def _solver_table(solver: str | Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": solver} if isinstance(solver, str) else dict(solver)
+
+
+def _override_list(overrides: Mapping[str, Any] | Sequence[str]) -> list[str]:
+    if isinstance(overrides, Mapping):
+        return [f"{key}={_pliant.to_toml(value)}" for key, value in overrides.items()]
+    if isinstance(overrides, str):
+        raise InputError('overrides are a dict or a list of texts such as ["body.0.young=1e6"]')
+    return list(overrides)

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace pliant::python {
+
+/// One per file of this folder; called once, in this order, when the module is imported.
+void bind_catalogues(pybind11::module_& module);
+void bind_mesh(pybind11::module_& module);
+void bind_material(pybind11::module_& module);
+void bind_energy(pybind11::module_& module);
+void bind_scene(pybind11::module_& module);
+void bind_simulation(pybind11::module_& module);
+void bind_run(pybind11::module_& module);
+
+}  // namespace pliant::python

@@ -1,0 +1,89 @@
+#include <oneapi/tbb/global_control.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+
+#include "bindings.hpp"
+#include "pliant/materials/law.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/scene/scene.hpp"
+#include "pliant/solvers/catalogue.hpp"
+
+namespace pliant::python {
+
+namespace py = pybind11;
+
+namespace {
+
+py::dict to_dict(const Parameter& parameter) {
+  py::dict dict;
+  dict["key"] = parameter.key;
+  dict["default"] = std::visit([](const auto& value) { return py::cast(value); }, parameter.fallback);
+  dict["unit"] = parameter.unit;
+  dict["summary"] = parameter.summary;
+  dict["choices"] = py::tuple(py::cast(parameter.choices));
+  dict["least"] = parameter.least;
+  dict["greatest"] = parameter.greatest;
+  return dict;
+}
+
+py::list solvers() {
+  py::list list;
+  for (const SolverEntry& solver : solver_catalogue()) {
+    py::list parameters;
+    for (const Parameter& parameter : solver.parameters) parameters.append(to_dict(parameter));
+    py::dict dict;
+    dict["name"] = solver.name;
+    dict["paper"] = solver.paper;
+    dict["summary"] = solver.summary;
+    dict["parameters"] = parameters;
+    list.append(dict);
+  }
+  return list;
+}
+
+py::list law_list() {
+  py::list list;
+  for (const auto& law : laws()) {
+    const LawInfo& info = law->info();
+    py::dict dict;
+    dict["name"] = info.name;
+    dict["summary"] = info.summary;
+    dict["formula"] = info.formula;
+    dict["reference"] = info.reference;
+    dict["survives_inversion"] = info.survives_inversion;
+    list.append(dict);
+  }
+  return list;
+}
+
+/// The number of threads is the process's, as it is the machine's; nothing else in the module is global.
+std::unique_ptr<tbb::global_control>& thread_limit() {
+  static std::unique_ptr<tbb::global_control> limit;
+  return limit;
+}
+
+void set_threads(py::ssize_t count) {
+  if (count < 0) throw InputError("the number of threads must be at least 1, or 0 for all cores");
+  thread_limit().reset();
+  if (count > 0)
+    thread_limit() = std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism,
+                                                           static_cast<std::size_t>(count));
+}
+
+}  // namespace
+
+void bind_catalogues(py::module_& module) {
+  module.def("solvers", &solvers);
+  module.def("laws", &law_list);
+  module.def(
+      "set_threads", &set_threads, py::arg("count"),
+      "Uses at most so many threads in all simulations of the process; 0 for all cores. Results are the same bits.");
+  module.def(
+      "threads", [] { return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism); },
+      "How many threads are used.");
+  module.def("scene_documentation", &scene_documentation);
+}
+
+}  // namespace pliant::python

@@ -1,0 +1,125 @@
+#include "convert.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "pliant/math/error.hpp"
+
+namespace pliant::python {
+
+namespace {
+
+Value::List to_list(const py::handle& sequence, const std::string& origin) {
+  Value::List list;
+  for (const py::handle item : sequence) list.push_back(to_value(item, origin));
+  return list;
+}
+
+Value::Table to_table(const py::dict& dict, const std::string& origin) {
+  Value::Table table;
+  for (const auto& [key, item] : dict)
+    if (!item.is_none()) table.push_back({py::str(key).cast<std::string>(), origin, to_value(item, origin)});
+  return table;
+}
+
+std::int64_t to_integer(const py::handle& object, const std::string& origin) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow != 0)
+    throw InputError(fmt::format("{}: {} is too large a whole number", origin, py::str(object).cast<std::string>()));
+  return value;
+}
+
+}  // namespace
+
+Value to_value(const py::handle& object, const std::string& origin) {
+  if (PyBool_Check(object.ptr())) return {object.cast<bool>(), origin};
+  if (PyLong_Check(object.ptr())) return {to_integer(object, origin), origin};
+  if (PyFloat_Check(object.ptr())) return {object.cast<double>(), origin};
+  if (PyUnicode_Check(object.ptr())) return {object.cast<std::string>(), origin};
+  if (py::isinstance<py::dict>(object)) return {to_table(py::reinterpret_borrow<py::dict>(object), origin), origin};
+  if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object)) return {to_list(object, origin), origin};
+  // numpy scalars and arrays turn into the kinds above.
+  if (py::hasattr(object, "tolist")) return to_value(object.attr("tolist")(), origin);
+  if (py::hasattr(object, "__fspath__")) return to_value(object.attr("__fspath__")(), origin);
+  throw InputError(fmt::format("{}: a scene takes numbers, text, lists and dicts, not {}", origin,
+                               py::repr(object).cast<std::string>()));
+}
+
+py::object to_python(const Value& value) {
+  struct Visitor {
+    py::object operator()(bool b) const { return py::bool_(b); }
+    py::object operator()(std::int64_t i) const { return py::int_(i); }
+    py::object operator()(double d) const { return py::float_(d); }
+    py::object operator()(const std::string& s) const { return py::str(s); }
+    py::object operator()(const Value::List& list) const {
+      py::list result;
+      for (const Value& item : list) result.append(to_python(item));
+      return result;
+    }
+    py::object operator()(const Value::Table& table) const {
+      py::dict result;
+      for (const Value::Entry& entry : table) result[py::str(entry.key)] = to_python(entry.value);
+      return result;
+    }
+  };
+  return std::visit(Visitor{}, value.data);
+}
+
+std::string shape_of(const py::array& array) { return py::str(array.attr("shape")).cast<std::string>(); }
+
+std::vector<Index> to_indices(const py::handle& object, const std::string& what) {
+  const py::array array = py::array::ensure(object);
+  if (!array) throw py::error_already_set();
+  if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
+    throw InputError(
+        fmt::format("{} must be whole numbers, but has the type {}", what, py::str(array.dtype()).cast<std::string>()));
+  const auto wide = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(array);
+  std::vector<Index> indices;
+  indices.reserve(static_cast<std::size_t>(wide.size()));
+  for (py::ssize_t k = 0; k < wide.size(); ++k) {
+    const std::int64_t i = wide.data()[k];
+    if (i < std::numeric_limits<Index>::min() || i > std::numeric_limits<Index>::max())
+      throw InputError(fmt::format("{} has the number {}, which is too large", what, i));
+    indices.push_back(static_cast<Index>(i));
+  }
+  return indices;
+}
+
+std::vector<Index> to_vertices(const py::handle& object, Index count, const std::string& what) {
+  const py::array array = py::array::ensure(object);
+  if (!array) throw py::error_already_set();
+  std::vector<Index> vertices;
+  if (array.dtype().kind() == 'b') {
+    if (array.ndim() != 1 || array.size() != count)
+      throw InputError(
+          fmt::format("{}: the mask has the shape {}, but the mesh has {} vertices", what, shape_of(array), count));
+    const auto mask = py::array_t<bool, py::array::c_style>::ensure(array);
+    for (Index v = 0; v < count; ++v)
+      if (mask.data()[v]) vertices.push_back(v);
+    return vertices;
+  }
+  vertices = to_indices(array, what);
+  for (Index v : vertices)
+    if (v < 0 || v >= count)
+      throw InputError(fmt::format("{} names vertex {}, but the vertices are numbered 0 to {}", what, v, count - 1));
+  return vertices;
+}
+
+Vec3 to_vec3(const py::handle& object, const std::string& what) {
+  const Doubles array = Doubles::ensure(object);
+  if (!array) throw py::error_already_set();
+  if (array.ndim() != 1 || array.size() != 3)
+    throw InputError(fmt::format("{} must be three numbers, but has the shape {}", what, shape_of(array)));
+  return Eigen::Map<const Vec3>(array.data());
+}
+
+std::vector<Vec3> to_points(const Doubles& array, const std::string& what) {
+  if (array.ndim() != 2 || array.shape(1) != 3)
+    throw InputError(fmt::format("{} must have the shape (n, 3), but has {}", what, shape_of(array)));
+  const auto* points = reinterpret_cast<const Vec3*>(array.data());
+  return {points, points + array.shape(0)};
+}
+
+}  // namespace pliant::python

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pliant/math/types.hpp"
+#include "pliant/scene/value.hpp"
+
+namespace pliant::python {
+
+namespace py = pybind11;
+
+/// Input arrays: any dtype that converts without loss of kind, any memory layout; copied only when they have to be.
+using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
+using Indices = py::array_t<Index, py::array::c_style | py::array::forcecast>;
+
+/// A Python object as a value of a scene: bool, int, float, str, os.PathLike, numpy scalars and arrays, lists, tuples
+/// and dicts of those. Entries that are None are left out. Throws InputError naming `origin`.
+Value to_value(const py::handle& object, const std::string& origin);
+py::object to_python(const Value& value);
+
+/// "(3, 4)", for messages.
+std::string shape_of(const py::array& array);
+
+/// An array over the memory of `owner`, which it keeps alive.
+template <class T>
+py::array view(const T* data, std::vector<py::ssize_t> shape, const py::handle& owner, bool writable) {
+  py::array array(py::dtype::of<T>(), std::move(shape), data, owner);
+  if (!writable) py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return array;
+}
+
+/// An array that takes over a vector.
+template <class Vector>
+py::array take(Vector&& vector, std::vector<py::ssize_t> shape) {
+  using Owned = std::remove_cvref_t<Vector>;
+  auto owned = std::make_unique<Owned>(std::forward<Vector>(vector));
+  auto* data = owned->data();
+  const py::capsule owner(owned.release(), [](void* p) { delete static_cast<Owned*>(p); });
+  return py::array(py::dtype::of<std::remove_cvref_t<decltype(*data)>>(), std::move(shape), data, owner);
+}
+
+/// Whole numbers of any integer type, flattened. An array of floats is an error: it is mostly a mistake.
+std::vector<Index> to_indices(const py::handle& object, const std::string& what);
+/// The same for vertices: a mask of `count` truth values, or numbers from 0 to count - 1.
+std::vector<Index> to_vertices(const py::handle& object, Index count, const std::string& what);
+/// Three numbers.
+Vec3 to_vec3(const py::handle& object, const std::string& what);
+/// Rows of three numbers. Throws InputError naming `what`.
+std::vector<Vec3> to_points(const Doubles& array, const std::string& what);
+
+}  // namespace pliant::python

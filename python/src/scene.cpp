@@ -1,0 +1,181 @@
+// A scene under construction: the tree a scene file would be, plus what only code can give. Every part is checked by
+// the table of keys when it is added, in a small scene of its own, so that a mistake is reported where it is made.
+#include "scene.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+#include "energy.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/scene/overrides.hpp"
+#include "tet_mesh.hpp"
+
+namespace pliant::python {
+
+namespace {
+
+Value::List& list_of(Value& root, const std::string& kind) {
+  if (!root.find(kind)) root.table().push_back({kind, root.origin, Value{Value::List{}, root.origin}});
+  Value& list = *root.find(kind);
+  if (list.is_table()) list = Value{Value::List{list}, list.origin};  // [body] for a single [[body]]
+  return list.list();
+}
+
+/// A scene needs an end; one made by code has none until it is run.
+void give_an_end(Value& root) {
+  Value* simulation = root.find("simulation");
+  if (!simulation || !simulation->is_table() || simulation->find("duration") || simulation->find("frames")) return;
+  simulation->table().push_back({"frames", simulation->origin, Value{std::int64_t{1}, simulation->origin}});
+}
+
+/// What a part is checked in the company of while there is no body yet: one that nothing is wrong with.
+Value::List plain_body(const std::string& origin) {
+  return {parse_toml_value("{box = {size = [1, 1, 1], cells = [1, 1, 1]}, mu = 1, lambda = 1}", origin)};
+}
+
+}  // namespace
+
+SceneTree::SceneTree(std::string name, std::filesystem::path folder)
+    : name_(std::move(name)), folder_(std::move(folder)) {
+  root_.data = Value::Table{};
+  root_.origin = name_;
+}
+
+SceneTree SceneTree::read(const std::string& path, const std::vector<std::string>& changes, const std::string& solver) {
+  const std::filesystem::path file(path);
+  SceneTree tree(file.stem().string(), file.parent_path());
+  tree.root_ = read_toml(file);
+  tree.path_ = file;
+  tree.solver_ = solver;
+  apply_overrides(tree.root_, changes);
+  return tree;
+}
+
+void SceneTree::set_table(const std::string& key, const py::dict& table, const std::string& origin) {
+  Value root = root_;
+  root.erase(key);
+  root.table().push_back({key, origin, to_value(table, origin)});
+  if (key == "solver") solver_.clear();
+  if (root.find("body"))
+    scene_of(root);
+  else
+    check_alone(root, key, origin);
+  root_ = std::move(root);
+}
+
+void SceneTree::set_text(const std::string& key, const std::string& text, const std::string& origin) {
+  root_.erase(key);
+  root_.table().push_back({key, origin, Value{text, origin}});
+}
+
+void SceneTree::check_alone(Value root, const std::string& key, const std::string& origin) const {
+  if (key != "simulation" && !root.find("simulation")) return;
+  root.table().push_back({"body", origin, Value{plain_body(origin), origin}});
+  scene_of(std::move(root));
+}
+
+void SceneTree::append(const std::string& kind, const py::dict& table, const std::string& origin) {
+  Value entry = to_value(table, origin);
+  Value small{Value::Table{}, root_.origin};
+  for (const Value::Entry& part : root_.table())
+    if (part.key != "body" && part.key != "pin" && part.key != "script" && part.key != "load")
+      small.table().push_back(part);
+  if (kind != "body") {
+    Value::List bodies;
+    const Value* wanted = entry.find("body");
+    for (const Value& body : list_of(root_, "body")) {
+      const Value* name = body.find("name");
+      if (!wanted || (name && name->is_text() && wanted->is_text() && name->text() == wanted->text()))
+        bodies.push_back(body);
+    }
+    if (bodies.empty()) bodies = list_of(root_, "body");
+    list_of(small, "body") = bodies.empty() ? plain_body(origin) : bodies;
+  }
+  list_of(small, kind).push_back(entry);
+  scene_of(std::move(small));
+  list_of(root_, kind).push_back(std::move(entry));
+}
+
+std::vector<std::string> SceneTree::names(const std::string& kind) const {
+  std::vector<std::string> names;
+  const Value* list = root_.find(kind);
+  if (!list) return names;
+  const Value::List items = list->is_list() ? list->list() : Value::List{*list};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Value* name = items[i].find("name");
+    names.push_back(name && name->is_text() ? name->text()
+                    : items.size() == 1     ? kind
+                                            : fmt::format("{}-{}", kind, i + 1));
+  }
+  return names;
+}
+
+void SceneTree::add_mesh(const std::string& name, const MeshHandle& mesh) { objects_.meshes[name] = mesh.mesh; }
+
+void SceneTree::add_vertices(const std::string& name, const py::object& vertices, Index count,
+                             const std::string& what) {
+  std::vector<Index> list = to_vertices(vertices, count, what);
+  if (list.empty()) throw InputError(what + " selects no vertex");
+  objects_.vertices[name] = std::move(list);
+}
+
+std::shared_ptr<DrivenPositions> SceneTree::drive(const std::string& script) {
+  return objects_.driven[script] = std::make_shared<DrivenPositions>();
+}
+
+Scene SceneTree::scene() const { return scene_of(root_); }
+
+Scene SceneTree::scene_of(Value root) const {
+  if (path_.empty()) give_an_end(root);
+  Scene scene = scene_from_tree(std::move(root), name_, folder_, {{}, solver_}, objects_);
+  scene.path = path_;
+  return scene;
+}
+
+void bind_scene(py::module_& module) {
+  py::class_<DrivenPositions, std::shared_ptr<DrivenPositions>>(module, "DrivenPositions")
+      .def("get",
+           [](const DrivenPositions& self) {
+             std::vector<double> flat;
+             for (const Vec3& p : self.positions) flat.insert(flat.end(), p.data(), p.data() + 3);
+             return take(std::move(flat), {py::ssize_t(self.positions.size()), 3});
+           })
+      .def("set", [](DrivenPositions& self, const Doubles& positions) {
+        if (positions.ndim() != 2 || positions.shape(0) != py::ssize_t(self.positions.size()) ||
+            positions.shape(1) != 3)
+          throw InputError(fmt::format("a motion must return three numbers or the shape ({}, 3), but returned {}",
+                                       self.positions.size(), shape_of(positions)));
+        self.positions = to_points(positions, "motion");
+      });
+  module.def("to_toml", [](const py::object& value) { return to_toml(to_value(value, "override")); });
+  py::class_<SceneTree>(module, "SceneTree")
+      .def(py::init<std::string, std::string>())
+      .def_static("read", &SceneTree::read)
+      .def("set_table", &SceneTree::set_table)
+      .def("set_text", &SceneTree::set_text)
+      .def("append", &SceneTree::append)
+      .def("names", &SceneTree::names)
+      .def("add_mesh", &SceneTree::add_mesh)
+      .def("add_vertices", &SceneTree::add_vertices)
+      .def("drive", &SceneTree::drive)
+      .def("add_energy", [](SceneTree& self, const EnergyHandle& energy) { self.add_energy(energy.energy); })
+      .def("scene", &SceneTree::scene)
+      .def("as_dict", [](const SceneTree& self) { return to_python(self.root()); });
+  py::class_<Scene>(module, "Scene")
+      .def_readonly("name", &Scene::name)
+      .def_readonly("title", &Scene::title)
+      .def_readonly("dt", &Scene::dt)
+      .def_readonly("steps", &Scene::steps)
+      .def_readonly("notices", &Scene::notices)
+      .def_property_readonly("frame_every", [](const Scene& self) { return self.output.every; })
+      .def_property_readonly("solver", [](const Scene& self) {
+        py::dict dict;
+        dict["name"] = self.solver.name;
+        for (const auto& [key, value] : self.solver.parameters)
+          dict[py::str(key)] = std::visit([](const auto& v) { return py::cast(v); }, value);
+        return dict;
+      });
+}
+
+}  // namespace pliant::python

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "convert.hpp"
+#include "pliant/scene/scene.hpp"
+
+namespace pliant::python {
+
+struct MeshHandle;
+
+class SceneTree {
+ public:
+  SceneTree(std::string name, std::filesystem::path folder);
+  static SceneTree read(const std::string& path, const std::vector<std::string>& changes, const std::string& solver);
+
+  /// Puts a section in the place of what there was.
+  void set_table(const std::string& key, const py::dict& table, const std::string& origin);
+  /// A key of the top level.
+  void set_text(const std::string& key, const std::string& text, const std::string& origin);
+  /// Adds a [[body]], a [[pin]] or the like.
+  void append(const std::string& kind, const py::dict& table, const std::string& origin);
+  /// The names of the [[...]] of a kind, as the scene will have them.
+  std::vector<std::string> names(const std::string& kind) const;
+
+  void add_mesh(const std::string& name, const MeshHandle& mesh);
+  void add_vertices(const std::string& name, const py::object& vertices, Index count, const std::string& what);
+  std::shared_ptr<DrivenPositions> drive(const std::string& script);
+  void add_energy(std::shared_ptr<const Energy> energy) { objects_.energies.push_back(std::move(energy)); }
+
+  Scene scene() const;
+  const Value& root() const { return root_; }
+
+ private:
+  Scene scene_of(Value root) const;
+  void check_alone(Value root, const std::string& key, const std::string& origin) const;
+
+  std::string name_;
+  std::filesystem::path folder_, path_;
+  std::string solver_;
+  Value root_;
+  SceneObjects objects_;
+};
+
+}  // namespace pliant::python

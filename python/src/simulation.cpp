@@ -1,0 +1,279 @@
+#include "simulation.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/math/parallel.hpp"
+#include "tet_mesh.hpp"
+
+namespace pliant::python {
+
+SharedSimulation::Guard::Guard(SharedSimulation& o) : owner(o) {
+  if (owner.busy_.exchange(true))
+    throw std::runtime_error("this simulation is at work already: in another thread, or in a function it calls");
+}
+
+Assembler& SharedSimulation::assembler() {
+  if (!assembler_) {
+    const auto energies = model().energies();
+    assembler_ = std::make_unique<Assembler>(
+        model().nodes(), std::vector<const Energy*>(energies.begin(), energies.end()), *model().pattern());
+  }
+  return *assembler_;
+}
+
+py::dict to_dict(const StepReport& report, bool took) {
+  py::list history;
+  for (const IterationRecord& r : report.history)
+    history.append(py::make_tuple(r.energy, r.force, r.acceleration, r.step_length, r.alpha, r.projected));
+  const StageSeconds& s = report.seconds;
+  py::dict dict;
+  dict["outcome"] = to_string(report.outcome);
+  dict["detail"] = report.detail;
+  dict["advanced"] = took;
+  dict["iterations"] = report.iterations;
+  dict["factorisations"] = report.factorisations;
+  dict["failed_factorisations"] = report.failed_factorisations;
+  dict["projected_iterations"] = report.projected_iterations;
+  dict["line_search_evaluations"] = report.line_search_evaluations;
+  dict["smallest_alpha"] = report.smallest_alpha;
+  dict["energy"] = report.energy;
+  dict["residuals"] =
+      py::make_tuple(report.residuals.force, report.residuals.acceleration, report.residuals.step_length);
+  dict["minimum_gap"] = report.minimum_gap;
+  dict["seconds"] = py::make_tuple(s.assembly, s.factorisation, s.solve, s.line_search, s.total);
+  dict["history"] = history;
+  return dict;
+}
+
+namespace {
+
+py::array nodes_array(VecX&& x) {
+  const py::ssize_t nodes = x.size() / 3;
+  return take(std::move(x), {nodes, 3});
+}
+
+py::array state_view(const py::object& self, const VecX& x) {
+  return view(x.data(), {py::ssize_t(x.size() / 3), 3}, self, true);
+}
+
+VecX to_flat(const Doubles& array, const char* what) {
+  if (array.ndim() != 2 || array.shape(1) != 3)
+    throw InputError(fmt::format("{} must have the shape (n, 3), but have {}", what, shape_of(array)));
+  return Eigen::Map<const VecX>(array.data(), array.size());
+}
+
+State make_state(const Doubles& x, const Doubles& v, double time, std::int64_t step, std::vector<double> activation) {
+  State state{to_flat(x, "positions"), to_flat(v, "velocities"), time, step, std::move(activation)};
+  if (state.x.size() != state.v.size())
+    throw InputError(fmt::format("a state has as many velocities as positions, not {} and {}", state.v.size() / 3,
+                                 state.x.size() / 3));
+  return state;
+}
+
+const Body& body_at(const SharedSimulation& self, std::size_t index) { return self.model().bodies().at(index); }
+
+/// The body, which must be one of finite elements.
+const Body& solid_at(const SharedSimulation& self, std::size_t index) {
+  const Body& body = body_at(self, index);
+  if (!body.is_solid())
+    throw InputError(fmt::format("body '{}' is a network of springs, which has no elements", body.name));
+  return body;
+}
+
+py::array index_rows(std::span<const Index> flat, py::ssize_t columns) {
+  return take(std::vector<Index>(flat.begin(), flat.end()), {py::ssize_t(flat.size()) / columns, columns});
+}
+
+py::list bodies(const SharedSimulation& self) {
+  py::list list;
+  for (const Body& body : self.model().bodies()) {
+    const Stencils& stencils = body.energy().stencils();
+    py::dict dict;
+    dict["name"] = body.name;
+    dict["begin"] = body.nodes.begin;
+    dict["end"] = body.nodes.end;
+    dict["vertices"] = body.vertices().size();
+    dict["surface"] = index_rows({body.surface().data()->data(), 3 * body.surface().size()}, 3);
+    std::vector<Index> elements = stencils.nodes;
+    for (Index& i : elements) i -= body.nodes.begin;
+    dict["elements"] = index_rows(elements, stencils.size);
+    dict["mesh"] = body.is_solid() ? py::cast(MeshHandle{body.mesh}) : py::none();
+    dict["order"] = body.is_solid() ? body.elements->reference().order() : 1;
+    list.append(dict);
+  }
+  return list;
+}
+
+using RowMajor = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
+/// Deformation gradients and first Piola stresses at the centroids, both (m, 3, 3).
+py::tuple stresses(SharedSimulation& self, std::size_t index) {
+  const Body& body = solid_at(self, index);
+  const Index count = body.elements->element_count();
+  std::vector<double> gradients(9 * static_cast<std::size_t>(count)), piola(gradients.size());
+  self.work([&](Simulation& s) {
+    const Pose pose(s.state()->x, s.state()->activation);
+    for_chunks(count, 512, [&](Index begin, Index end) {
+      std::vector<Mat3> F(static_cast<std::size_t>(end - begin)), P(F.size());
+      body.elastic->stresses(pose, {begin, end}, F.data(), P.data());
+      for (Index e = begin; e < end; ++e) {
+        Eigen::Map<RowMajor>(gradients.data() + 9 * std::ptrdiff_t(e)) = F[static_cast<std::size_t>(e - begin)];
+        Eigen::Map<RowMajor>(piola.data() + 9 * std::ptrdiff_t(e)) = P[static_cast<std::size_t>(e - begin)];
+      }
+    });
+  });
+  return py::make_tuple(take(std::move(gradients), {count, 3, 3}), take(std::move(piola), {count, 3, 3}));
+}
+
+py::array element_energies(SharedSimulation& self, std::size_t index) {
+  const Energy& energy = body_at(self, index).energy();
+  const Index count = energy.stencils().count();
+  std::vector<double> out(static_cast<std::size_t>(count));
+  self.work([&](Simulation& s) {
+    const Pose pose(s.state()->x, s.state()->activation);
+    for_chunks(count, 512, [&](Index begin, Index end) {
+      energy.evaluate(pose, {begin, end}, out.data() + begin, nullptr);
+    });
+  });
+  return take(std::move(out), {count});
+}
+
+py::array internal_forces(SharedSimulation& self) {
+  VecX g;
+  Assembler& assembler = self.assembler();
+  self.work([&](Simulation& s) {
+    g.setZero(s.state()->x.size());
+    assembler.add_gradient({s.state()->x, s.state()->activation}, g);
+    g = -g;
+  });
+  return nodes_array(std::move(g));
+}
+
+/// Kinetic energy, that of the external forces (minus their work from rest), and of everything that is not a body's
+/// elasticity by name.
+py::dict energies(SharedSimulation& self) {
+  double kinetic = 0, external = 0;
+  std::vector<std::pair<std::string, double>> more;
+  self.work([&](Simulation& s) {
+    const Model& model = *s.model();
+    const State& state = *s.state();
+    VecX momentum;
+    model.mass().multiply(state.v, momentum);
+    kinetic = 0.5 * state.v.dot(momentum);
+    external = -model.external_force().dot(state.x - model.rest());
+    for (const auto& energy : model.more_energies()) {
+      const Index count = energy->stencils().count();
+      std::vector<double> values(static_cast<std::size_t>(count));
+      energy->evaluate(state.x, {0, count}, values.data(), nullptr);
+      double sum = 0;
+      for (double v : values) sum += v;
+      more.emplace_back(energy->name(), sum);
+    }
+  });
+  py::dict dict, others;
+  for (const auto& [name, value] : more) {
+    const py::str key(name);
+    others[key] = py::float_(value + (others.contains(key) ? others[key].cast<double>() : 0.0));
+  }
+  dict["kinetic"] = kinetic;
+  dict["external"] = external;
+  dict["more"] = others;
+  return dict;
+}
+
+void bind_state(py::module_& module) {
+  py::class_<State, std::shared_ptr<State>>(module, "State", R"(Positions and velocities of all nodes at an instant.
+
+`Simulation.state` is the living one: its arrays are views that each step overwrites. `copy()` and pickle keep an instant.)")
+      .def(py::init(&make_state), py::arg("x"), py::arg("v"), py::arg("time") = 0.0, py::arg("step") = 0,
+           py::arg("activation") = std::vector<double>())
+      .def_property_readonly(
+          "x", [](const py::object& self) { return state_view(self, self.cast<State&>().x); },
+          "(n, 3) positions, m; a writable view")
+      .def_property_readonly(
+          "v", [](const py::object& self) { return state_view(self, self.cast<State&>().v); },
+          "(n, 3) velocities, m/s; a writable view")
+      .def_readwrite("time", &State::time, "s")
+      .def_readwrite("step", &State::step, "steps taken")
+      .def_readwrite("activation", &State::activation, "of the muscles, 0 to 1; a copy: assign the whole list")
+      .def(
+          "copy", [](const State& self) { return State(self); }, "An independent copy.")
+      .def("__copy__", [](const State& self) { return State(self); })
+      .def("__deepcopy__", [](const State& self, const py::dict&) { return State(self); })
+      .def("__eq__",
+           [](const State& a, const State& b) {
+             return a.x.size() == b.x.size() && a.x == b.x && a.v == b.v && a.time == b.time && a.step == b.step &&
+                    a.activation == b.activation;
+           })
+      .def("__repr__",
+           [](const State& self) {
+             return fmt::format("<pliant.State: {} nodes, t = {:.6g} s, step {}>", self.x.size() / 3, self.time,
+                                self.step);
+           })
+      .def(py::pickle(
+          [](const State& self) {
+            return py::make_tuple(nodes_array(VecX(self.x)), nodes_array(VecX(self.v)), self.time, self.step,
+                                  self.activation);
+          },
+          [](const py::tuple& t) {
+            return std::make_shared<State>(make_state(t[0].cast<Doubles>(), t[1].cast<Doubles>(), t[2].cast<double>(),
+                                                      t[3].cast<std::int64_t>(), t[4].cast<std::vector<double>>()));
+          }));
+}
+
+}  // namespace
+
+void bind_simulation(py::module_& module) {
+  bind_state(module);
+  py::class_<SharedSimulation>(module, "Simulation")
+      .def(py::init([](const Scene& scene) {
+        const py::gil_scoped_release release;
+        return std::make_unique<SharedSimulation>(scene);
+      }))
+      .def("rebuild", &SharedSimulation::rebuild)
+      .def_property_readonly("state", [](const SharedSimulation& self) { return self.simulation().state(); })
+      .def("set_state",
+           [](SharedSimulation& self, const State& state) { self.work([&](Simulation& s) { s.set_state(state); }); })
+      .def("step",
+           [](SharedSimulation& self) {
+             bool took = false;
+             const StepReport report = self.work([&](Simulation& s) {
+               StepReport r = s.step();
+               took = s.took(r);
+               return r;
+             });
+             return to_dict(report, took);
+           })
+      .def("bodies", &bodies)
+      .def("muscles",
+           [](const SharedSimulation& self) {
+             py::list list;
+             for (const Muscle& muscle : self.model().muscles())
+               list.append(py::make_tuple(muscle.name, !muscle.activation.keys.empty()));
+             return list;
+           })
+      .def("rest", [](const SharedSimulation& self) { return nodes_array(VecX(self.model().rest())); })
+      .def("external_forces",
+           [](const SharedSimulation& self) { return nodes_array(VecX(self.model().external_force())); })
+      .def(
+          "masses",
+          [](const SharedSimulation& self) { return take(VecX(self.model().mass().lumped()), {self.model().nodes()}); })
+      .def("internal_forces", &internal_forces)
+      .def("unbalanced_forces",
+           [](SharedSimulation& self) {
+             return nodes_array(self.work([](Simulation& s) { return s.unbalanced_forces(); }));
+           })
+      .def("stresses", &stresses)
+      .def("element_energies", &element_energies)
+      .def("energies", &energies)
+      .def("save",
+           [](SharedSimulation& self, const std::string& file) { self.work([&](Simulation& s) { s.save(file); }); })
+      .def("load",
+           [](SharedSimulation& self, const std::string& file) { self.work([&](Simulation& s) { s.load(file); }); })
+      .def("describe", [](const SharedSimulation& self) { return describe(self.simulation().scene(), self.model()); });
+}
+
+}  // namespace pliant::python

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "convert.hpp"
+#include "energy.hpp"
+#include "pliant/energies/assembler.hpp"
+#include "pliant/io/simulation.hpp"
+
+namespace pliant::python {
+
+/// A simulation that Python threads may share: the interpreter's lock is released while it works, and a second call
+/// meanwhile is an error, not a race.
+class SharedSimulation {
+ public:
+  explicit SharedSimulation(const Scene& scene) : simulation_(scene) {}
+
+  /// Runs body(simulation) without the interpreter's lock.
+  template <class Body>
+  auto work(Body&& body) {
+    const Guard guard(*this);
+    const py::gil_scoped_release release;
+    return body(simulation_);
+  }
+
+  void rebuild(const Scene& scene) {
+    work([&](Simulation& s) { s.rebuild(scene); });
+    assembler_.reset();
+  }
+  /// Lets other calls in for its lifetime, in the middle of work: while a run calls the user's functions.
+  class Pause {
+   public:
+    explicit Pause(SharedSimulation& owner) : owner_(owner) { owner_.busy_ = false; }
+    ~Pause() { owner_.busy_ = true; }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    SharedSimulation& owner_;
+  };
+
+  const Simulation& simulation() const { return simulation_; }
+  const Model& model() const { return *simulation_.model(); }
+  /// Of all the model's energies.
+  Assembler& assembler();
+
+ private:
+  struct Guard {
+    explicit Guard(SharedSimulation& owner);
+    ~Guard() { owner.busy_ = false; }
+    Guard(const Guard&) = delete;
+    Guard& operator=(const Guard&) = delete;
+    SharedSimulation& owner;
+  };
+
+  Simulation simulation_;
+  std::unique_ptr<Assembler> assembler_;
+  std::atomic<bool> busy_ = false;
+};
+
+/// `took`: whether the simulation's state has moved on.
+py::dict to_dict(const StepReport& report, bool took);
+
+}  // namespace pliant::python
