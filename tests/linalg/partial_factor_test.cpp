@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
 
 #include <cstring>
 
@@ -269,6 +271,20 @@ TEST(Ordering, DoesNotGetWorseWithMoreAttempts) {
   const double best = elimination_work(graph, elimination_order(graph, {.attempts = 4}));
   EXPECT_LE(best, one);
   EXPECT_GT(best, 0.5 * one);
+}
+
+TEST(Ordering, IsTheSameOnOneThreadAndOnMany) {
+  const NodeGraph graph = node_graph(*grid_pattern(25, 24, 23));  // large enough to be split among threads
+  const auto order = [&](int threads) {
+    const tbb::global_control control(tbb::global_control::max_allowed_parallelism, std::size_t(threads));
+    tbb::task_arena arena(threads);
+    return arena.execute([&] { return nested_dissection(graph); });
+  };
+  const auto one = order(1);
+  for (int repeat = 0; repeat < 3; ++repeat) EXPECT_EQ(one, order(4));
+  std::vector<Index> sorted = one;
+  std::sort(sorted.begin(), sorted.end());
+  for (Index k = 0; k < graph.nodes(); ++k) ASSERT_EQ(sorted[std::size_t(k)], k);
 }
 
 TEST(Ordering, PutsTheNamedNodesLast) {

@@ -39,6 +39,35 @@ TEST(NewtonFamily, AllFourSolversEndOnTheSamePositionsAfterThirtySteps) {
   }
 }
 
+TEST(NewtonFamily, ConjugateGradientsLandOnTheStateOfTheDirectSolver) {
+  const auto model = testing::clamped_beam({8, 4, 4});
+  const State reference = run(model, "newton", {{"tolerance", 1e-7}}, 1.0 / 60, 10);
+  const double motion = (reference.x - model->rest()).norm();
+  for (const char* solver : kSolvers) {
+    for (const char* preconditioner : {"block-jacobi", "jacobi", "incomplete-cholesky"}) {
+      const ParameterMap parameters{
+          {"tolerance", 1e-7}, {"linear", std::string("pcg")}, {"preconditioner", std::string(preconditioner)}};
+      const State state = run(model, solver, parameters, 1.0 / 60, 10);
+      EXPECT_LT((state.x - reference.x).norm(), 1e-6 * motion) << solver << ", " << preconditioner;
+    }
+  }
+}
+
+TEST(NewtonFamily, NegativeCurvatureOfConjugateGradientsCountsAsAFailedFactorisation) {
+  const auto model = testing::clamped_beam({8, 4, 4});
+  State start = model->rest_state();
+  for (Index i = 0; i < model->nodes(); ++i) start.x[3 * i] *= 0.6;  // strongly compressed
+  for (const char* solver : {"pod-newton", "kinetic-newton", "newton"}) {
+    State state = start;
+    const auto stepper = make_stepper(model, solver, {{"linear", std::string("pcg")}});
+    const StepReport report = stepper->step(state, 1.0 / 3);
+    EXPECT_TRUE(report.converged()) << solver << ": " << report.detail;
+    EXPECT_GT(report.failed_factorisations, 0) << solver;
+    EXPECT_GT(report.linear_iterations, report.iterations);
+    EXPECT_EQ(report.factorisations, 0);
+  }
+}
+
 TEST(NewtonFamily, EveryCriterionLandsOnTheSameStateWhenTight) {
   const auto model = testing::clamped_beam({6, 3, 3});
   const State reference = run(model, "pod-newton", {{"tolerance", 1e-7}}, 1.0 / 60, 10);

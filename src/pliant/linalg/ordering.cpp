@@ -2,12 +2,18 @@
 
 #include <metis.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cassert>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <new>
 #include <numeric>
 #include <stdexcept>
+
+#include "pliant/math/parallel.hpp"
 
 namespace pliant {
 namespace {
@@ -19,6 +25,90 @@ static_assert(sizeof(idx_t) == sizeof(Index), "METIS must be built with 32-bit i
 constexpr idx_t imbalance = 400;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+/// Graphs below this are ordered by METIS in one call; above, they are split here and the halves go to two threads.
+constexpr Index least_split = 4000;
+/// Separators tried at a split, of which the smallest is taken: the first ones decide most of the work.
+constexpr Index separators = 2;
+
+/// METIS draws random numbers from the C library's one generator, so that two calls at once would change each other's
+/// results. Its own functions around that generator are replaced here, for this program, by one per thread (shared
+/// libraries resolve their symbols in the program first). Where that does not work - the library was loaded on its own
+/// before - no number is ever drawn here, and calls take turns.
+struct Generator {
+  std::uint64_t state = 0;
+  std::int64_t drawn = 0;
+  /// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014.
+  std::uint64_t next() {
+    ++drawn;
+    std::uint64_t z = (state += 0x9E3779B97F4A7C15U);
+    z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+    z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+    return z ^ (z >> 31U);
+  }
+};
+thread_local Generator generator;
+
+/// Runs a call of METIS, alone until it is known that calls do not disturb each other.
+template <class Call>
+void call_metis(Call&& call) {
+  static std::mutex one_at_a_time;
+  static std::atomic<bool> independent = false;
+  std::unique_lock lock(one_at_a_time, std::defer_lock);
+  if (!independent) lock.lock();
+  generator.drawn = 0;
+  const int result = call();
+  if (generator.drawn > 0) independent = true;
+  if (result == METIS_ERROR_MEMORY) throw std::bad_alloc();
+  if (result != METIS_OK) throw std::logic_error("METIS refused the graph of a block pattern");
+}
+
+std::array<idx_t, METIS_NOPTIONS> metis_options(int seed) {
+  std::array<idx_t, METIS_NOPTIONS> options;
+  METIS_SetDefaultOptions(options.data());
+  options[METIS_OPTION_NUMBERING] = 0;
+  options[METIS_OPTION_SEED] = seed;
+  options[METIS_OPTION_UFACTOR] = imbalance;
+  return options;
+}
+
+void metis_order(const NodeGraph& graph, int seed, std::vector<Index>& order) {
+  idx_t n = graph.nodes();
+  auto options = metis_options(seed);
+  std::vector<idx_t> start(graph.start), neighbours(graph.neighbours), position(at(n));
+  call_metis([&] {
+    return METIS_NodeND(&n, start.data(), neighbours.data(), nullptr, options.data(), order.data(), position.data());
+  });
+}
+
+/// Two sides and the separator between them, by ascending node.
+std::array<std::vector<Index>, 3> split(const NodeGraph& graph, int seed) {
+  struct Attempt {
+    std::vector<idx_t> part;
+    double score = 0;
+  };
+  std::vector<Attempt> attempts(at(separators));
+  for_chunks(separators, 1, [&](Index k, Index) {
+    Attempt& attempt = attempts[at(k)];
+    idx_t n = graph.nodes(), size = 0;
+    auto options = metis_options(seed + static_cast<int>(k));
+    std::vector<idx_t> start(graph.start), neighbours(graph.neighbours);
+    attempt.part.resize(at(n));
+    call_metis([&] {
+      return METIS_ComputeVertexSeparator(&n, start.data(), neighbours.data(), nullptr, options.data(), &size,
+                                          attempt.part.data());
+    });
+    const auto larger = std::max(std::count(attempt.part.begin(), attempt.part.end(), 0),
+                                 std::count(attempt.part.begin(), attempt.part.end(), 1));
+    // The work of a separator grows with its third power, that of a side about with its second.
+    attempt.score = 3 * std::log(double(size) + 1) + 2 * std::log(double(larger) + 1);
+  });
+  const auto best =
+      std::min_element(attempts.begin(), attempts.end(), [](auto& x, auto& y) { return x.score < y.score; });
+  std::array<std::vector<Index>, 3> parts;
+  for (Index i = 0; i < graph.nodes(); ++i) parts[at(best->part[at(i)])].push_back(i);
+  return parts;
+}
 
 /// The graph among these nodes, numbered by their place in the list.
 NodeGraph induced(const NodeGraph& graph, std::span<const Index> nodes) {
@@ -36,6 +126,14 @@ NodeGraph induced(const NodeGraph& graph, std::span<const Index> nodes) {
 }
 
 }  // namespace
+
+extern "C" {
+__attribute__((visibility("default"))) void gk_randinit(std::uint64_t seed) { generator.state = seed; }
+__attribute__((visibility("default"))) std::uint64_t gk_randint64() { return generator.next() >> 1U; }
+__attribute__((visibility("default"))) std::uint32_t gk_randint32() {
+  return static_cast<std::uint32_t>(generator.next() >> 33U);
+}
+}
 
 NodeGraph node_graph(const BlockPattern& pattern) {
   const Index n = pattern.rows();
@@ -56,23 +154,23 @@ NodeGraph node_graph(const BlockPattern& pattern) {
 }
 
 std::vector<Index> nested_dissection(const NodeGraph& graph, int seed) {
-  idx_t n = graph.nodes();
-  std::vector<Index> order(at(n));
+  std::vector<Index> order(at(graph.nodes()));
   std::iota(order.begin(), order.end(), Index{0});
   if (graph.neighbours.empty()) return order;
-
-  // METIS draws from the C library's generator, seeded per call: two calls at once would change each other's order.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_NUMBERING] = 0;
-  options[METIS_OPTION_SEED] = seed;
-  options[METIS_OPTION_UFACTOR] = imbalance;
-  std::vector<idx_t> start(graph.start), neighbours(graph.neighbours), position(at(n));
-  const int result = METIS_NodeND(&n, start.data(), neighbours.data(), nullptr, options, order.data(), position.data());
-  if (result == METIS_ERROR_MEMORY) throw std::bad_alloc();
-  if (result != METIS_OK) throw std::logic_error("METIS_NodeND refused the graph of a block pattern");
+  if (graph.nodes() < least_split) {
+    metis_order(graph, seed, order);
+    return order;
+  }
+  const std::array<std::vector<Index>, 3> parts = split(graph, seed);
+  std::array<std::vector<Index>, 2> part_orders;
+  for_chunks(2, 1, [&](Index side, Index) {
+    part_orders[at(side)] = nested_dissection(induced(graph, parts[at(side)]), seed);
+  });
+  order.clear();
+  for (std::size_t side : {0, 1}) {
+    for (Index k : part_orders[side]) order.push_back(parts[side][at(k)]);
+  }
+  order.insert(order.end(), parts[2].begin(), parts[2].end());
   return order;
 }
 
@@ -81,8 +179,8 @@ std::vector<Index> elimination_order(const NodeGraph& graph, const AnalysisOptio
     std::vector<Index> best = nested_dissection(part);
     if (options.attempts <= 1 || part.neighbours.empty()) return best;
     double least = elimination_work(part, best);
-    for (int seed = 2; seed <= options.attempts; ++seed) {
-      std::vector<Index> order = nested_dissection(part, seed);
+    for (int attempt = 1; attempt < options.attempts; ++attempt) {
+      std::vector<Index> order = nested_dissection(part, 1 + attempt * separators);
       const double work = elimination_work(part, order);
       if (work < least) {
         least = work;

@@ -97,6 +97,8 @@ void transposed_few(Index rows, Index columns, const T* l, std::int64_t stride, 
 // Many: G groups of four right-hand sides, R rows of Y at a time.
 
 constexpr int kGroup = 4 / kLanes;  // vectors per group
+constexpr Index kAhead = 24;        // rows ahead of use that are asked for
+constexpr Index kTileRows = 48;     // of L, that stay in the cache for all groups
 
 template <int G, int R, class T>
 HWY_INLINE void apply_rows(Index columns, const T* HWY_RESTRICT l, std::int64_t stride, const double* HWY_RESTRICT x,
@@ -114,6 +116,8 @@ HWY_INLINE void apply_rows(Index columns, const T* HWY_RESTRICT l, std::int64_t 
       const V factor = hn::Set(d, static_cast<double>(l[r + j * stride]));
       for (int n = 0; n < N; ++n) total[r][n] = hn::NegMulAdd(factor, value[n], total[r][n]);
     }
+    // Tens of columns are read side by side, more than the processor follows by itself.
+    __builtin_prefetch(l + j * stride + kAhead);
   }
   for (int r = 0; r < R; ++r) {
     for (int n = 0; n < N; ++n) hn::StoreU(total[r][n], d, y + r * y_step + n * kLanes);
@@ -132,6 +136,9 @@ HWY_INLINE void transposed_rows(Index rows, const T* HWY_RESTRICT l, std::int64_
   for (Index i = 0; i < rows; ++i) {
     V value[N];
     for (int n = 0; n < N; ++n) value[n] = hn::LoadU(d, x + i * x_step + n * kLanes);
+    if (i % 8 == 0) {
+      for (int r = 0; r < R; ++r) __builtin_prefetch(l + i + r * stride + kTileRows);
+    }
     for (int r = 0; r < R; ++r) {
       const V factor = hn::Set(d, static_cast<double>(l[i + r * stride]));
       for (int n = 0; n < N; ++n) total[r][n] = hn::NegMulAdd(factor, value[n], total[r][n]);
@@ -201,9 +208,12 @@ void Apply(Index rows, Index columns, const T* l, std::int64_t stride, const Val
     case 4:
       return apply_few<4>(rows, columns, l, stride, x, y);
     default:
-      for_groups(x.count, [&](auto groups, Index first) {
-        apply_group<kSize<decltype(groups)>>(rows, columns, l, stride, x.data + first, x.step, y.data + first, y.step);
-      });
+      for (Index i = 0; i < rows; i += kTileRows) {
+        for_groups(x.count, [&](auto groups, Index first) {
+          apply_group<kSize<decltype(groups)>>(rows - i < kTileRows ? rows - i : kTileRows, columns, l + i, stride,
+                                               x.data + first, x.step, y.data + i * y.step + first, y.step);
+        });
+      }
   }
 }
 
@@ -219,33 +229,81 @@ void ApplyTransposed(Index rows, Index columns, const T* l, std::int64_t stride,
     case 4:
       return transposed_few<4>(rows, columns, l, stride, x, y);
     default:
-      for_groups(x.count, [&](auto groups, Index first) {
-        transposed_group<kSize<decltype(groups)>>(rows, columns, l, stride, x.data + first, x.step, y.data + first,
-                                                  y.step);
-      });
+      for (Index i = 0; i < rows; i += kTileRows) {
+        for_groups(x.count, [&](auto groups, Index first) {
+          transposed_group<kSize<decltype(groups)>>(rows - i < kTileRows ? rows - i : kTileRows, columns, l + i, stride,
+                                                    x.data + i * x.step + first, x.step, y.data + first, y.step);
+        });
+      }
   }
 }
 
-/// Rows or right-hand sides of one pivot: scale, and subtract multiples of it from its neighbours of the same block.
-HWY_INLINE double* entry(const Values& x, Index row, Index q) {
-  return x.data + (x.count <= few ? row + q * x.step : row * x.step + q);
+constexpr Index kTriangle = 8;
+
+/// The diagonal block of up to kTriangle pivots, in double; the diagonal as reciprocals.
+struct Corner {
+  double l[kTriangle][kTriangle];
+  template <class T>
+  Corner(Index width, const T* from, std::int64_t stride, bool unit) {
+    for (Index c = 0; c < width; ++c) {
+      for (Index r = c + 1; r < width; ++r) l[r][c] = static_cast<double>(from[r + c * stride]);
+      l[c][c] = unit ? 1.0 : 1 / static_cast<double>(from[c + c * stride]);
+    }
+  }
+};
+
+HWY_INLINE void solve_corner(Index width, const Corner& corner, const Values& x) {
+  const D d;
+  if (x.count <= few) {
+    for (Index q = 0; q < x.count; ++q) {
+      double* v = x.data + q * x.step;
+      for (Index c = 0; c < width; ++c) {
+        double value = v[c];
+        for (Index p = 0; p < c; ++p) value -= corner.l[c][p] * v[p];
+        v[c] = value * corner.l[c][c];
+      }
+    }
+    return;
+  }
+  for (Index q = 0; q < x.count; q += kLanes) {
+    for (Index c = 0; c < width; ++c) {
+      V value = hn::LoadU(d, x.data + c * x.step + q);
+      for (Index p = 0; p < c; ++p)
+        value = hn::NegMulAdd(hn::Set(d, corner.l[c][p]), hn::LoadU(d, x.data + p * x.step + q), value);
+      hn::StoreU(hn::Mul(value, hn::Set(d, corner.l[c][c])), d, x.data + c * x.step + q);
+    }
+  }
 }
 
-constexpr Index kTriangle = 8;
+HWY_INLINE void solve_corner_transposed(Index width, const Corner& corner, const Values& x) {
+  const D d;
+  if (x.count <= few) {
+    for (Index q = 0; q < x.count; ++q) {
+      double* v = x.data + q * x.step;
+      for (Index c = width - 1; c >= 0; --c) {
+        double value = v[c];
+        for (Index p = c + 1; p < width; ++p) value -= corner.l[p][c] * v[p];
+        v[c] = value * corner.l[c][c];
+      }
+    }
+    return;
+  }
+  for (Index q = 0; q < x.count; q += kLanes) {
+    for (Index c = width - 1; c >= 0; --c) {
+      V value = hn::LoadU(d, x.data + c * x.step + q);
+      for (Index p = c + 1; p < width; ++p)
+        value = hn::NegMulAdd(hn::Set(d, corner.l[p][c]), hn::LoadU(d, x.data + p * x.step + q), value);
+      hn::StoreU(hn::Mul(value, hn::Set(d, corner.l[c][c])), d, x.data + c * x.step + q);
+    }
+  }
+}
 
 template <class T>
 void SolveLower(Index n, const T* l, std::int64_t stride, bool unit, const Values& x) {
   for (Index j = 0; j < n; j += kTriangle) {
     const Index width = n - j < kTriangle ? n - j : kTriangle;
     const T* corner = l + j + j * stride;
-    for (Index q = 0; q < x.count; ++q) {
-      for (Index c = 0; c < width; ++c) {
-        double value = *entry(x, j + c, q);
-        for (Index p = 0; p < c; ++p) value -= static_cast<double>(corner[c + p * stride]) * *entry(x, j + p, q);
-        if (!unit) value /= static_cast<double>(corner[c + c * stride]);
-        *entry(x, j + c, q) = value;
-      }
-    }
+    solve_corner(width, Corner(width, corner, stride, unit), x.from_row(j));
     const Index below = j + width;
     if (below < n) Apply(n - below, width, corner + width, stride, x.from_row(j), x.from_row(below));
   }
@@ -257,15 +315,7 @@ void SolveTransposed(Index n, const T* l, std::int64_t stride, bool unit, const 
     const Index width = n - j < kTriangle ? n - j : kTriangle, below = j + width;
     const T* corner = l + j + j * stride;
     if (below < n) ApplyTransposed(n - below, width, corner + width, stride, x.from_row(below), x.from_row(j));
-    for (Index q = 0; q < x.count; ++q) {
-      for (Index c = width - 1; c >= 0; --c) {
-        double value = *entry(x, j + c, q);
-        for (Index p = c + 1; p < width; ++p)
-          value -= static_cast<double>(corner[p + c * stride]) * *entry(x, j + p, q);
-        if (!unit) value /= static_cast<double>(corner[c + c * stride]);
-        *entry(x, j + c, q) = value;
-      }
-    }
+    solve_corner_transposed(width, Corner(width, corner, stride, unit), x.from_row(j));
   }
 }
 

@@ -16,7 +16,7 @@ using dense::Values;
 /// Right-hand sides solved together: as many as keep a front's rows of them in cache.
 constexpr Index most_columns = 32;
 /// Columns of a panel in one step, and the size of tiles where it is split among threads.
-constexpr Index step_columns = 96;
+constexpr Index step_columns = 48;
 constexpr Index tile_rows = 512;
 constexpr Index tile_columns = 24;
 constexpr double least_parallel_panel = 3e5;

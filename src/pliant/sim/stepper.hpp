@@ -51,7 +51,8 @@ struct StepReport {
   std::string detail;  ///< for people: why, with numbers and units; empty when converged
   int iterations = 0;
   int factorisations = 0;
-  int failed_factorisations = 0;
+  int failed_factorisations = 0;  ///< or systems in which conjugate gradients met negative curvature
+  int linear_iterations = 0;      ///< of conjugate gradients
   int projected_iterations = 0;
   int line_search_evaluations = 0;
   double smallest_alpha = 1;

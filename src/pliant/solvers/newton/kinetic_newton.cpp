@@ -14,8 +14,7 @@ class KineticDirection final : public Direction {
   FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
     for (;;) {
       system.assemble(current.x, Projection::none, 1 / (beta_ * beta_));
-      const FactorStatus status = system.factor(Factorisation::llt);
-      if (status == FactorStatus::ok) system.solve(current.gradient, dx);
+      const FactorStatus status = system.solve(Factorisation::llt, current.gradient, dx);
       if (status != FactorStatus::not_positive_definite || beta_ < kSmallest) return status;
       beta_ /= 2;
     }

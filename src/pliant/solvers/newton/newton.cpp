@@ -8,11 +8,10 @@ class NewtonDirection final : public Direction {
  public:
   FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
     system.assemble(current.x, Projection::none);
-    FactorStatus status = system.factor(Factorisation::llt);
+    FactorStatus status = system.solve(Factorisation::llt, current.gradient, dx);
     // Cholesky is the cheap test of definiteness; only where it fails is the pivoted factorisation paid for.
-    if (status == FactorStatus::not_positive_definite) status = system.factor(Factorisation::ldlt);
+    if (status == FactorStatus::not_positive_definite) status = system.solve(Factorisation::ldlt, current.gradient, dx);
     if (status != FactorStatus::ok) return status;
-    system.solve(current.gradient, dx);
     if (current.gradient.dot(dx) > 0) dx = -dx;
     return status;
   }

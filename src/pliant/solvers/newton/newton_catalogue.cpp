@@ -7,6 +7,11 @@ namespace pliant {
 
 namespace {
 
+const ParameterNames<LinearSolver> kLinearSolvers = {{"direct", LinearSolver::direct}, {"pcg", LinearSolver::pcg}};
+const ParameterNames<PreconditionerKind> kPreconditioners = {
+    {"block-jacobi", PreconditionerKind::block_jacobi},
+    {"jacobi", PreconditionerKind::jacobi},
+    {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky}};
 const ParameterNames<Projection> kProjections = {{"analytic", Projection::analytic},
                                                  {"numerical", Projection::numerical}};
 
@@ -26,6 +31,9 @@ std::vector<Parameter> common_parameters() {
                        "robust survives rounding in the energy, armijo is the textbook one"),
       {"armijo", 1e-4, "", "fraction of the predicted decrease that a step must achieve", {}, 0.0, 0.5},
       {"smallest_step", 1e-7, "", "step length below which the line search has failed", {}, 0.0, 1.0},
+      choice_parameter("linear", kLinearSolvers,
+                       "how systems are solved: a factorisation, or conjugate gradients as accurately as pays off"),
+      choice_parameter("preconditioner", kPreconditioners, "of conjugate gradients"),
       {"max_iterations", std::int64_t{1000}, "", "iterations after which a step ends unconverged", {}, 0.0, 1e9},
       {"history", false, "", "record every iteration in the report", {}},
   };
@@ -47,6 +55,8 @@ SolverEntry entry(NewtonMethod method, std::string name, std::string summary) {
     options.line_search.kind = chosen_value(values, "line_search", kLineSearchNames);
     options.line_search.decrease = std::get<double>(values.at("armijo"));
     options.line_search.smallest_step = std::get<double>(values.at("smallest_step"));
+    options.linear.solver = chosen_value(values, "linear", kLinearSolvers);
+    options.linear.preconditioner = chosen_value(values, "preconditioner", kPreconditioners);
     options.max_iterations = static_cast<int>(std::get<std::int64_t>(values.at("max_iterations")));
     options.history = std::get<bool>(values.at("history"));
     if (projects) options.projection = chosen_value(values, "projection", kProjections);

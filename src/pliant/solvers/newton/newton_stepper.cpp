@@ -33,7 +33,7 @@ NewtonStepper::NewtonStepper(std::shared_ptr<const Model> model, const NewtonOpt
       options_(options),
       potential_(model_, options.integrator),
       convergence_(model_, options.criterion),
-      system_(potential_),
+      system_(potential_, options.linear),
       direction_(make_direction(options)) {
   if (options.method == NewtonMethod::kinetic && options.integrator == Integrator::quasistatic)
     throw InputError("kinetic-newton regularises by inertia, which quasistatic stepping does not have; use pod-newton");

@@ -15,6 +15,7 @@ struct NewtonOptions {
   Projection projection = Projection::analytic;  ///< where the method projects
   CriterionOptions criterion;
   LineSearchOptions line_search;
+  LinearOptions linear;
   int max_iterations = 1000;
   bool history = false;  ///< record every iteration in the report
 };

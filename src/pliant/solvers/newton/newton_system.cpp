@@ -1,30 +1,93 @@
 #include "pliant/solvers/newton/newton_system.hpp"
 
+#include <algorithm>
+
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
 
-NewtonSystem::NewtonSystem(IncrementalPotential& potential) : potential_(potential), A_(potential.make_matrix()) {}
+NewtonSystem::NewtonSystem(IncrementalPotential& potential, const LinearOptions& options)
+    : potential_(potential), options_(options), A_(potential.make_matrix()) {
+  if (options_.solver == LinearSolver::direct) return;
+  product_ = BlockProduct<double>(A_.shared_pattern(), A_.block_size());
+  preconditioner_ = make_preconditioner<double>(options_.preconditioner);
+}
+
+void NewtonSystem::begin_step(StepReport& report) {
+  report_ = &report;
+  last_norm_ = 0;
+  last_forcing_ = 0;
+}
 
 void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
   const Stopwatch watch(report_->seconds.assembly);
   potential_.hessian(x, projection, inertia_scale, A_);
+  is_truncated_ = false;
 }
 
-FactorStatus NewtonSystem::factor(Factorisation kind) {
-  const Stopwatch watch(report_->seconds.factorisation);
-  if (!analysed_) cholesky_.analyze(A_.shared_pattern(), A_.block_size());
-  analysed_ = true;
-  const FactorStatus status = cholesky_.factor(A_, kind);
-  ++report_->factorisations;
-  if (status != FactorStatus::ok) ++report_->failed_factorisations;
-  return status;
+FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
+  return options_.solver == LinearSolver::direct ? solve_direct(kind, g, dx) : solve_iteratively(kind, g, dx);
 }
 
-void NewtonSystem::solve(const VecX& g, VecX& dx) {
+FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX& dx) {
+  {
+    const Stopwatch watch(report_->seconds.factorisation);
+    if (!analysed_) cholesky_.analyze(A_.shared_pattern(), A_.block_size());
+    analysed_ = true;
+    const FactorStatus status = cholesky_.factor(A_, kind);
+    ++report_->factorisations;
+    if (status != FactorStatus::ok) {
+      ++report_->failed_factorisations;
+      return status;
+    }
+  }
   const Stopwatch watch(report_->seconds.solve);
   dx = -g;
   cholesky_.solve(dx);
+  return FactorStatus::ok;
+}
+
+FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, VecX& dx) {
+  if (kind == Factorisation::ldlt && is_truncated_) {
+    dx = truncated_;
+    return FactorStatus::ok;
+  }
+  {
+    const Stopwatch watch(report_->seconds.factorisation);
+    product_.set(A_);
+    preconditioner_->set(product_);
+  }
+  const Stopwatch watch(report_->seconds.solve);
+  minus_g_ = -g;
+  dx = VecX::Zero(g.size());
+  const PcgReport result =
+      pcg_.solve(product_, minus_g_, dx, *preconditioner_, {forcing_term(g.norm()), options_.max_iterations});
+  report_->linear_iterations += result.iterations;
+  if (result.outcome == PcgOutcome::not_finite) return FactorStatus::not_finite;
+  if (result.outcome != PcgOutcome::negative_curvature) return FactorStatus::ok;  // any iterate is a descent direction
+  if (kind == Factorisation::ldlt) return FactorStatus::ok;
+  ++report_->failed_factorisations;
+  truncated_ = dx;
+  is_truncated_ = true;
+  return FactorStatus::not_positive_definite;
+}
+
+/// Eisenstat and Walker, "Choosing the forcing terms in an inexact Newton method", 1996, choice 2 with their safeguard:
+/// as accurate as the last iteration's progress says the linear model is. A second solve with the same gradient, after
+/// negative curvature, uses the same term.
+double NewtonSystem::forcing_term(double norm) {
+  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-6;
+  if (norm == last_norm_) return last_forcing_;
+  double term = loosest;
+  if (last_norm_ > 0) {
+    const double ratio = norm / last_norm_;
+    term = gamma * ratio * ratio;
+    const double kept = gamma * last_forcing_ * last_forcing_;
+    if (kept > 0.1) term = std::max(term, kept);
+  }
+  last_norm_ = norm;
+  last_forcing_ = std::clamp(term, tightest, loosest);
+  return last_forcing_;
 }
 
 }  // namespace pliant

@@ -1,28 +1,50 @@
 #pragma once
 
+#include "pliant/linalg/pcg.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/incremental_potential.hpp"
 
 namespace pliant {
 
-/// The linear system of a Newton-type iteration: assembled, factorised and solved with every second and every failure
-/// booked in the step's report.
+enum class LinearSolver { direct, pcg };
+
+struct LinearOptions {
+  LinearSolver solver = LinearSolver::direct;
+  PreconditionerKind preconditioner = PreconditionerKind::block_jacobi;  ///< of pcg
+  int max_iterations = 2000;                                             ///< of pcg, per system
+};
+
+/// The linear system of a Newton-type iteration: assembled and solved with every second and every failure booked in the
+/// step's report.
 class NewtonSystem {
  public:
-  explicit NewtonSystem(IncrementalPotential& potential);
+  NewtonSystem(IncrementalPotential& potential, const LinearOptions& options);
 
-  void begin_step(StepReport& report) { report_ = &report; }
+  void begin_step(StepReport& report);
   void assemble(const VecX& x, Projection projection, double inertia_scale = 1);
-  FactorStatus factor(Factorisation kind);
-  /// dx = -A^{-1} g
-  void solve(const VecX& g, VecX& dx);
+  /// dx = -A^{-1} g. Direct: by an LL^T, which refuses matrices that are not positive definite, or by a pivoted LDL^T.
+  ///
+  /// Conjugate gradients: only as accurately as pays off (docs/newton.md), and negative curvature is what tells that a
+  /// matrix is not positive definite. Asked for LDL^T, they give the iterate before it, a descent direction.
+  FactorStatus solve(Factorisation kind, const VecX& g, VecX& dx);
 
  private:
+  FactorStatus solve_direct(Factorisation kind, const VecX& g, VecX& dx);
+  FactorStatus solve_iteratively(Factorisation kind, const VecX& g, VecX& dx);
+  double forcing_term(double gradient_norm);
+
   IncrementalPotential& potential_;
+  LinearOptions options_;
   BlockMatrix A_;
   SparseCholesky cholesky_;
   bool analysed_ = false;
+  BlockProduct<double> product_;
+  std::unique_ptr<Preconditioner<double>> preconditioner_;
+  Pcg<double> pcg_;
+  VecX minus_g_, truncated_;
+  bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand
+  double last_norm_ = 0, last_forcing_ = 0;
   StepReport* report_ = nullptr;
 };
 

@@ -21,7 +21,7 @@ class OnDemandDirection final : public Direction {
     FactorStatus status = FactorStatus::not_positive_definite;
     if (!project_) {
       system.assemble(current.x, Projection::none);
-      status = system.factor(Factorisation::llt);
+      status = system.solve(Factorisation::llt, current.gradient, dx);
       if (status == FactorStatus::not_positive_definite) {
         project_ = true;
         countdown_ = kPatience;
@@ -29,10 +29,9 @@ class OnDemandDirection final : public Direction {
     }
     if (project_) {
       system.assemble(current.x, projection_);
-      status = system.factor(Factorisation::llt);
+      status = system.solve(Factorisation::llt, current.gradient, dx);
     }
     projected_ = project_;
-    if (status == FactorStatus::ok) system.solve(current.gradient, dx);
     return status;
   }
 

@@ -10,9 +10,7 @@ class ProjectedDirection final : public Direction {
 
   FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
     system.assemble(current.x, projection_);
-    const FactorStatus status = system.factor(Factorisation::llt);
-    if (status == FactorStatus::ok) system.solve(current.gradient, dx);
-    return status;
+    return system.solve(Factorisation::llt, current.gradient, dx);
   }
 
   bool projected() const override { return true; }
