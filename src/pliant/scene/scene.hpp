@@ -18,7 +18,7 @@ namespace pliant {
 /// from. `origin` is where a part was written ("beam.toml:12"), for messages; it may be empty.
 
 struct SceneMesh {
-  std::optional<BoxOptions> box;
+  std::optional<MeshGenerator> generator;
   std::optional<ClothOptions> cloth;
   std::filesystem::path file;  ///< when nothing is generated
   Vec3 scale = Vec3::Ones();   ///< then rotate, then translate
