@@ -8,7 +8,7 @@
 #include <sstream>
 #include <type_traits>
 
-#include "pliant/io/atomic_file.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 #include "pliant/math/error.hpp"
 
 namespace pliant {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "pliant/io/atomic_file.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 #include "pliant/io/picture.hpp"
 
 namespace pliant {

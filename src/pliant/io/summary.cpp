@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "pliant/io/atomic_file.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 #include "pliant/io/build_info.hpp"
 
 namespace pliant {
