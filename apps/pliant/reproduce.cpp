@@ -11,8 +11,8 @@
 #include "commands.hpp"
 #include "experiments/experiment.hpp"
 #include "interrupt.hpp"
-#include "pliant/io/atomic_file.hpp"
 #include "pliant/math/error.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 #include "progress.hpp"
 
 namespace pliant::app {

@@ -1,4 +1,4 @@
-#include "pliant/io/vtu.hpp"
+#include "pliant/mesh/formats/vtu_writer.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "pliant/io/atomic_file.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 
 namespace pliant {
 namespace {

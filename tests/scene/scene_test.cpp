@@ -120,9 +120,34 @@ TEST(Scene, ChangesFromTheCommandLineReplaceValuesAndTheirRivals) {
   EXPECT_EQ(scene.dt, 0.02);
   EXPECT_EQ(scene.steps, 8);
   EXPECT_EQ(scene.solver.name, "newton");
-  EXPECT_EQ(scene.bodies[0].mesh.box->cells[0], 2);
+  EXPECT_EQ(std::get<BoxOptions>(*scene.bodies[0].mesh.generator).cells[0], 2);
   const Scene lame = parse(scene_with(0, ""), {{"body.0.mu=3", "body.0.lambda=4"}, ""});
   EXPECT_EQ(lame.bodies[0].lame.lambda, 4);
+}
+
+TEST(Scene, GeneratesEveryKindOfMesh) {
+  const auto volume = [](const std::string& mesh) {
+    const Scene scene = parse("[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nyoung = 1e5\npoisson = 0.3\n" + mesh +
+                                  "\n[[pin]]\nwhere = \"x-min\"\n",
+                              {});
+    return build_model(scene)->bodies()[0].mesh->total_volume();
+  };
+  EXPECT_NEAR(volume("cylinder = {radius = 0.5, length = 3, axis = \"x\", cells = 12, along = 4}"), 2.33, 0.03);
+  EXPECT_NEAR(volume("tube = {inner_radius = 0.4, outer_radius = 0.5, length = 1, layers = 1}"), 0.28, 0.01);
+  EXPECT_NEAR(volume("sphere = {center = [1, 2, 3], radius = 1}"), 4.0, 0.2);
+  EXPECT_NEAR(volume("torus = {radius = 1, ring_radius = 0.2, cells = 8}"), 0.77, 0.03);
+  EXPECT_NEAR(volume("sheet = {size = [2, 3], normal = \"y\", cells = [4, 6], layers = 2}"), 0.06, 1e-12);
+  EXPECT_NEAR(volume("lattice = {cells = [1, 1, 1], strut = 0.2}"), 8 * 0.008 + 12 * 0.04 * 0.6, 1e-12);
+}
+
+TEST(Scene, NamesTheKeyOfAWrongGenerator) {
+  const auto error = [](const std::string& mesh) { return error_of(scene_with(8, mesh)); };
+  EXPECT_NE(error("sphere = {cells = 2}").find("'cells' in 'sphere' of [[body]] must be a whole number from 4 to"),
+            std::string::npos);
+  EXPECT_NE(error("tube = {inner_radius = 1}").find("the inner one must be the smaller"), std::string::npos);
+  EXPECT_NE(error("sheet = {size = [1, 2, 3]}").find("must be two numbers [a, b], each above 0"), std::string::npos);
+  EXPECT_NE(error("sphere = {}\nbox = {size = [1, 1, 1], cells = [1, 1, 1]}").find("exclude each other"),
+            std::string::npos);
 }
 
 TEST(Scene, AnotherSolverKeepsTheParametersItHas) {

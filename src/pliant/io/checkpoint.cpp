@@ -8,8 +8,8 @@
 #include <sstream>
 #include <type_traits>
 
-#include "pliant/io/atomic_file.hpp"
 #include "pliant/math/error.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 
 namespace pliant {
 

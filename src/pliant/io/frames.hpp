@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "pliant/io/vtu.hpp"
+#include "pliant/mesh/formats/vtu_writer.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {

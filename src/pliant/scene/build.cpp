@@ -118,7 +118,9 @@ void place(const SceneMesh& source, std::vector<Vec3>& vertices) {
 std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
   const bool stays = source.scale == Vec3::Ones() && source.angle == 0 && source.translate.isZero(0);
   if (source.given && stays) return source.given;
-  MeshData data = source.given ? source.given->data() : source.box ? box(*source.box) : read_mesh_data(source.file);
+  MeshData data = source.given       ? source.given->data()
+                  : source.generator ? generate(*source.generator)
+                                     : read_mesh_data(source.file);
   place(source, data.vertices);
   return std::make_shared<const TetMesh>(std::move(data));
 }
@@ -144,7 +146,8 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
     options.springs = *body.springs;
     return options;
   }
-  options.mesh = make_mesh(body.mesh);
+  // A generator knows no place; a mesh file's messages name the file.
+  options.mesh = at_origin(body.mesh.generator ? body.origin : "", [&] { return make_mesh(body.mesh); });
   options.material = {body.law ? body.law : find_law(body.material), body.lame};
   options.order = body.order;
   options.lame = lame_of(body, *options.mesh);

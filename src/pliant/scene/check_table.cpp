@@ -129,6 +129,9 @@ void check_value(Value& value, const Key& key, const Section& section) {
     case Kind::pair:
       check_list(value, key, section, 2, false);
       break;
+    case Kind::pair_counts:
+      check_list(value, key, section, 2, true);
+      break;
     case Kind::numbers:
       check_list(value, key, section, 0, false);
       break;
@@ -215,7 +218,8 @@ std::string describe_type(const Key& key) {
                                       "three numbers [x, y, z]",
                                       "a number or three [x, y, z]",
                                       "three whole numbers [nx, ny, nz]",
-                                      "two numbers",
+                                      "two numbers [a, b]",
+                                      "two whole numbers [na, nb]",
                                       "two increasing numbers [begin, end]",
                                       "a list of whole numbers",
                                       "a list of numbers",
@@ -228,7 +232,8 @@ std::string describe_type(const Key& key) {
   if (!key.choices.empty()) text += fmt::format("{}", fmt::join(key.choices, ", "));
   const Limits& limits = key.limits;
   const bool several = key.kind == Kind::vector || key.kind == Kind::factor || key.kind == Kind::counts ||
-                       key.kind == Kind::span || key.kind == Kind::indices || key.kind == Kind::pair;
+                       key.kind == Kind::span || key.kind == Kind::indices || key.kind == Kind::pair ||
+                       key.kind == Kind::pair_counts;
   const std::string link = several ? ", each " : " ";
   if (std::isfinite(limits.least) && std::isfinite(limits.greatest) && limits.least_included)
     text += fmt::format("{}from {} to {}", link, limits.least, limits.greatest);

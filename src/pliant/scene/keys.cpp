@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pliant/scene/collider_keys.hpp"
+#include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/material_keys.hpp"
 
 namespace pliant {
@@ -28,37 +29,6 @@ Key where_key(const std::string& what, bool required) {
           .summary = what + " See [Selections](#selections).",
           .example = "\"x-min\"",
           .required = required};
-}
-
-const Section& box_mesh_section() {
-  static const Section section{
-      "body.box",
-      "in 'box' of [[body]]",
-      "A box of regular cells, each cut into tetrahedra. It has the named sets `x-min`, `x-max`, ... and `boundary`.",
-      {{.name = "size",
-        .kind = Kind::vector,
-        .summary = "Edge lengths.",
-        .unit = "m",
-        .example = "[4, 1, 1]",
-        .limits = kPositive,
-        .required = true},
-       {.name = "cells",
-        .kind = Kind::counts,
-        .summary = "Number of cells along x, y and z.",
-        .example = "[16, 4, 4]",
-        .limits = kAtLeastOne,
-        .required = true},
-       {.name = "origin",
-        .kind = Kind::vector,
-        .summary = "The lowest corner.",
-        .unit = "m",
-        .fallback = "[0.0, 0.0, 0.0]"},
-       {.name = "split",
-        .kind = Kind::choice,
-        .summary = "Tetrahedra per cell: `five` alternates mirrored patterns, `six` repeats one.",
-        .fallback = "\"five\"",
-        .choices = {"five", "six"}}}};
-  return section;
 }
 
 const Section& body_rotate_section() {
@@ -97,21 +67,26 @@ const Section& region_section() {
   return section;
 }
 
+/// A generator, a file, or a sheet of springs.
+Alternatives mesh_alternatives() {
+  Alternatives alternatives{{}, true};
+  for (const Key& key : generator_keys()) alternatives.groups.push_back({key.name});
+  alternatives.groups.push_back({"mesh"});
+  alternatives.groups.push_back({"cloth"});
+  return alternatives;
+}
+
 const Section& body_section() {
   static const Section section = [] {
-    Section s{"[[body]]",
-              "in [[body]]",
-              "A deformable body: where its mesh comes from and what it is made of.",
-              {},
-              {{{{"box"}, {"mesh"}, {"cloth"}}, true},
-               {{{"young", "poisson"}, {"mu", "lambda"}, {"c10", "c01", "bulk"}, {"curves"}}, false}}};
-    s.keys = {
-        name_key("body"),
-        {.name = "box",
-         .kind = Kind::table,
-         .summary = "Generate a box.",
-         .example = "{size = [4, 1, 1], cells = [16, 4, 4]}",
-         .section = &box_mesh_section()},
+    Section s{
+        "[[body]]",
+        "in [[body]]",
+        "A deformable body: where its mesh comes from and what it is made of.",
+        {},
+        {mesh_alternatives(), {{{"young", "poisson"}, {"mu", "lambda"}, {"c10", "c01", "bulk"}, {"curves"}}, false}}};
+    s.keys = {name_key("body")};
+    s.keys.insert(s.keys.end(), generator_keys().begin(), generator_keys().end());
+    const std::vector<Key> first = {
         {.name = "mesh",
          .kind = Kind::text,
          .summary = "Read a MEDIT `.mesh` or Gmsh `.msh` file; a relative path starts at the scene file.",
@@ -143,6 +118,7 @@ const Section& body_section() {
          .fallback = "\"neo-hookean\"",
          .aliases = {"law"}},
     };
+    s.keys.insert(s.keys.end(), first.begin(), first.end());
     for (Key& key : stiffness_keys()) s.keys.push_back(std::move(key));
     for (Key& key : material_keys()) s.keys.push_back(std::move(key));
     const std::vector<Key> rest = {

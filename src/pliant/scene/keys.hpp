@@ -20,17 +20,18 @@ enum class Kind {
   integer,
   number,
   text,
-  choice,     ///< one of Key::choices
-  choices,    ///< a list of them
-  vector,     ///< three numbers
-  factor,     ///< a number or three of them
-  counts,     ///< three whole numbers
-  pair,       ///< two numbers
-  span,       ///< two increasing numbers
-  indices,    ///< a list of whole numbers
-  numbers,    ///< a list of numbers
-  pairs,      ///< a list of two numbers each, the first increasing
-  selection,  ///< text, a table, or a list of those: see selection.hpp
+  choice,       ///< one of Key::choices
+  choices,      ///< a list of them
+  vector,       ///< three numbers
+  factor,       ///< a number or three of them
+  counts,       ///< three whole numbers
+  pair,         ///< two numbers
+  pair_counts,  ///< two whole numbers
+  span,         ///< two increasing numbers
+  indices,      ///< a list of whole numbers
+  numbers,      ///< a list of numbers
+  pairs,        ///< a list of two numbers each, the first increasing
+  selection,    ///< text, a table, or a list of those: see selection.hpp
   table,
   tables,        ///< [[...]]
   named_tables,  ///< [a.NAME], any names

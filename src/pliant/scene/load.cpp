@@ -11,6 +11,7 @@
 
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
+#include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/keys.hpp"
 #include "pliant/scene/load_support.hpp"
 #include "pliant/scene/overrides.hpp"
@@ -56,20 +57,10 @@ Selection to_selection(const Value& value, const SceneObjects& objects) {
 
 SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const SceneObjects& objects) {
   SceneMesh mesh;
-  if (const Value* box = body.find("box")) {
-    mesh.box.emplace();
-    mesh.box->size = to_vector(box->at("size"));
-    mesh.box->origin = to_vector(box->at("origin"));
-    double count = 1;
-    for (std::size_t i = 0; i < 3; ++i) {
-      count *= box->at("cells").list()[i].number() + 1;
-      if (count > 1e8)
-        fail(box->at("cells").origin, fmt::format("'cells' = {} makes more than a hundred million vertices; use fewer",
-                                                  to_toml(box->at("cells"))));
-      mesh.box->cells[i] = static_cast<Index>(box->at("cells").list()[i].number());
-    }
-    mesh.box->split = box->at("split").text() == "five" ? BoxSplit::five : BoxSplit::six;
-  } else if (const Value* cloth = body.find("cloth")) {
+  for (const Key& key : generator_keys()) {
+    if (const Value* table = body.find(key.name)) mesh.generator = to_generator(key.name, *table);
+  }
+  if (const Value* cloth = body.find("cloth")) {
     mesh.cloth.emplace();
     mesh.cloth->origin = to_vector(cloth->at("origin"));
     for (std::size_t i = 0; i < 2; ++i) {
@@ -79,6 +70,8 @@ SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const 
       mesh.cloth->size[i] = cloth->at("size").list()[i].number();
       mesh.cloth->cells[i] = static_cast<Index>(cells.number());
     }
+  } else if (mesh.generator) {
+    // nothing to read
   } else if (const auto given = objects.meshes.find(body.at("mesh").text()); given != objects.meshes.end()) {
     mesh.given = given->second;
   } else {

@@ -20,7 +20,7 @@ namespace pliant {
 /// from. `origin` is where a part was written ("beam.toml:12"), for messages; it may be empty.
 
 struct SceneMesh {
-  std::optional<BoxOptions> box;
+  std::optional<MeshGenerator> generator;
   std::optional<ClothOptions> cloth;
   std::shared_ptr<const TetMesh> given;  ///< from code
   std::filesystem::path file;            ///< when there is nothing else

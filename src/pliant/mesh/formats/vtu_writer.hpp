@@ -3,8 +3,9 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <variant>
 
-#include "pliant/math/types.hpp"
+#include "pliant/mesh/tet_mesh.hpp"
 
 namespace pliant {
 
@@ -26,7 +27,13 @@ struct VtuCells {
 struct VtuField {
   std::string name;
   int components = 1;
-  std::span<const double> values = {};
+  std::variant<std::span<const double>, std::span<const Index>, std::span<const std::uint8_t>> values = {};
+};
+
+/// Lines of text that belong to the file as a whole.
+struct VtuStrings {
+  std::string name;
+  std::span<const std::string> lines = {};
 };
 
 struct VtuGrid {
@@ -34,11 +41,15 @@ struct VtuGrid {
   std::span<const VtuCells> cells = {};
   std::span<const VtuField> point_fields = {};
   std::span<const VtuField> cell_fields = {};
+  std::span<const VtuStrings> strings = {};
 };
 
 /// Writes a VTK XML unstructured grid for ParaView and the like: doubles keep all their bits, compressed by zlib. The
 /// file is whole or not there at all; std::system_error says why it could not be written.
 void write_vtu(const std::filesystem::path& path, const VtuGrid& grid);
+/// The same with vertices, tetrahedra, regions, sets and element fields of a mesh; vtk_grid.hpp says how they are
+/// named.
+void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data);
 
 struct PvdFrame {
   double time = 0;   ///< s

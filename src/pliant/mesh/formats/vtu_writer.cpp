@@ -1,4 +1,4 @@
-#include "pliant/io/vtu.hpp"
+#include "pliant/mesh/formats/vtu_writer.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -9,8 +9,9 @@
 #include <stdexcept>
 #include <vector>
 
-#include "pliant/io/atomic_file.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/mesh/formats/vtk_grid.hpp"
 
 // All arrays go to the end of the file ("appended"), as raw bytes, where an offset finds them: no text to parse, no
 // base64 to pay a third more for. Each array is cut into blocks that zlib compresses one by one (in parallel; the
@@ -84,6 +85,13 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+template <class Value>
+constexpr const char* type_name() {
+  if constexpr (std::is_same_v<Value, double>) return "Float64";
+  if constexpr (std::is_same_v<Value, Index>) return "Int32";
+  return "UInt8";
+}
+
 /// Grows the two parts of a file together: the XML that describes the arrays and their bytes.
 class VtuText {
  public:
@@ -98,10 +106,30 @@ class VtuText {
   void fields(const char* tag, std::span<const VtuField> list, [[maybe_unused]] std::size_t count) {
     xml += fmt::format("<{}>\n", tag);
     for (const VtuField& field : list) {
-      assert(field.values.size() == count * static_cast<std::size_t>(field.components));
-      array<double>("Float64", field.name, field.components, field.values);
+      std::visit(
+          [&]<class Value>(std::span<const Value> values) {
+            assert(values.size() == count * static_cast<std::size_t>(field.components));
+            array<Value>(type_name<Value>(), field.name, field.components, values);
+          },
+          field.values);
     }
     xml += fmt::format("</{}>\n", tag);
+  }
+
+  /// Each line ends with a zero; all are given as numbers, which need no escapes.
+  void strings(std::span<const VtuStrings> list) {
+    if (list.empty()) return;
+    xml += "<FieldData>\n";
+    for (const VtuStrings& item : list) {
+      xml += fmt::format("<Array type=\"String\" Name=\"{}\" NumberOfTuples=\"{}\" format=\"ascii\">\n",
+                         escaped(item.name), item.lines.size());
+      for (const std::string& line : item.lines) {
+        for (char c : line) xml += fmt::format("{} ", static_cast<unsigned char>(c));
+        xml += "0\n";
+      }
+      xml += "</Array>\n";
+    }
+    xml += "</FieldData>\n";
   }
 
   std::string xml;
@@ -141,12 +169,13 @@ void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
 
   const std::size_t points = grid.points.size() / 3;
   VtuText text;
-  text.xml = fmt::format(
+  text.xml =
       "<?xml version=\"1.0\"?>\n"
       "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\" "
       "compressor=\"vtkZLibDataCompressor\">\n"
-      "<UnstructuredGrid>\n<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n",
-      points, types.size());
+      "<UnstructuredGrid>\n";
+  text.strings(grid.strings);
+  text.xml += fmt::format("<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n", points, types.size());
   text.array<double>("Float64", "Points", 3, grid.points);
   text.xml += "</Points>\n<Cells>\n";
   text.array<Index>("Int32", "connectivity", 1, connectivity);
@@ -158,6 +187,31 @@ void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
   text.xml += "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
   const std::array<std::string_view, 3> pieces = {text.xml, text.appended, "\n</AppendedData>\n</VTKFile>\n"};
   write_atomically(path, pieces);
+}
+
+void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data) {
+  static_assert(sizeof(Vec3) == 3 * sizeof(double) && sizeof(Tet) == 4 * sizeof(Index));
+  const VtuCells cells{{data.tets.empty() ? nullptr : data.tets.front().data(), 4 * data.tets.size()}, 4};
+  std::vector<std::vector<std::uint8_t>> flags;
+  std::vector<VtuField> point_fields;
+  for (const auto& [name, members] : data.sets) flags.push_back(set_flags(data, members));
+  for (const auto& [name, members] : data.sets) {
+    point_fields.push_back({name, 1, std::span<const std::uint8_t>(flags[point_fields.size()])});
+  }
+  std::vector<VtuField> cell_fields;
+  if (!data.regions.empty()) cell_fields.push_back({region_array_name(data), 1, std::span<const Index>(data.regions)});
+  for (const auto& [name, field] : data.element_fields) {
+    cell_fields.push_back({name, field.components, std::span<const double>(field.values)});
+  }
+  const std::vector<std::string> lines = region_name_lines(data);
+  const VtuStrings names{region_names_array, lines};
+  VtuGrid grid;
+  grid.points = {data.vertices.empty() ? nullptr : data.vertices.front().data(), 3 * data.vertices.size()};
+  grid.cells = {&cells, 1};
+  grid.point_fields = point_fields;
+  grid.cell_fields = cell_fields;
+  if (!lines.empty()) grid.strings = {&names, 1};
+  write_vtu(path, grid);
 }
 
 void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames) {

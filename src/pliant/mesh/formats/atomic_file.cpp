@@ -1,4 +1,4 @@
-#include "pliant/io/atomic_file.hpp"
+#include "pliant/mesh/formats/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

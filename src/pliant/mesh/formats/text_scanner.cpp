@@ -1,11 +1,10 @@
-#include "pliant/mesh/text_scanner.hpp"
+#include "pliant/mesh/formats/text_scanner.hpp"
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <system_error>
 
 #include "pliant/math/error.hpp"
@@ -16,7 +15,10 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
 
-/// A word as shown in a message: short, and printable whatever the file holds.
+constexpr std::size_t longest_word = 4096;
+
+}  // namespace
+
 std::string shown(std::string_view word) {
   constexpr std::size_t longest = 40;
   std::string text;
@@ -25,32 +27,11 @@ std::string shown(std::string_view word) {
   return text;
 }
 
-}  // namespace
-
-std::string read_text(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) throw InputError(fmt::format("{}: no such file.", path.string()));
-  if (!std::filesystem::is_regular_file(status))
-    throw InputError(fmt::format("{}: not a regular file.", path.string()));
-  std::ifstream stream(path, std::ios::binary);
-  const auto size = std::filesystem::file_size(path, error);
-  if (!stream || error) {
-    const std::string reason = error ? error.message() : std::generic_category().message(errno);
-    throw InputError(fmt::format("{}: cannot be read: {}.", path.string(), reason));
-  }
-  std::string text(size, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(size));
-  if (static_cast<std::uintmax_t>(stream.gcount()) != size) {
-    throw InputError(fmt::format("{}: only {} of {} bytes could be read.", path.string(), stream.gcount(), size));
-  }
-  return text;
-}
-
-TextScanner::TextScanner(std::string_view text, std::string file, Comments comments)
-    : text_(text), file_(std::move(file)), comments_(comments) {}
+TextScanner::TextScanner(std::string_view text, std::string file, Comments comments, std::int64_t first_line)
+    : text_(text), file_(std::move(file)), comments_(comments), line_(first_line), word_line_(first_line) {}
 
 void TextScanner::fail(const std::string& message) const {
+  if (binary_) throw InputError(fmt::format("{}: byte {}: {}", file_, word_position_, message));
   throw InputError(fmt::format("{}:{}: {}", file_, word_line_, message));
 }
 
@@ -72,13 +53,21 @@ void TextScanner::skip_space() {
 std::string_view TextScanner::peek() {
   skip_space();
   std::size_t end = position_;
-  while (end < text_.size() && !is_space(text_[end])) ++end;
+  const std::size_t most = std::min(text_.size(), position_ + longest_word + 1);
+  while (end < most && !is_space(text_[end])) ++end;
+  if (end - position_ > longest_word) {
+    word_line_ = line_;
+    word_position_ = position_;
+    fail(fmt::format("a word of more than {} characters ('{}'); this is no text of the kind expected.", longest_word,
+                     shown(text_.substr(position_, longest_word))));
+  }
   return text_.substr(position_, end - position_);
 }
 
 std::string_view TextScanner::word() {
   const std::string_view result = peek();
   word_line_ = line_;
+  word_position_ = position_;
   position_ += result.size();
   return result;
 }
@@ -132,6 +121,7 @@ Index TextScanner::count(const char* what, int words) {
 std::string TextScanner::quoted(const char* what) {
   skip_space();
   word_line_ = line_;
+  word_position_ = position_;
   const std::size_t open = position_;
   const std::size_t close = open < text_.size() && text_[open] == '"' ? text_.find_first_of("\"\n", open + 1) : open;
   if (close >= text_.size() || text_[close] != '"' || close == open)
@@ -140,14 +130,46 @@ std::string TextScanner::quoted(const char* what) {
   return std::string(text_.substr(open + 1, close - open - 1));
 }
 
+std::string_view TextScanner::rest_of_line() {
+  word_line_ = line_;
+  word_position_ = position_;
+  const std::size_t begin = position_;
+  skip_line();
+  std::string_view rest = text_.substr(begin, position_ - begin);
+  if (rest.ends_with('\r')) rest.remove_suffix(1);
+  return rest;
+}
+
+void TextScanner::end_line() {
+  skip_line();
+  if (position_ == text_.size()) return;
+  ++position_;
+  ++line_;
+}
+
+void TextScanner::resume(std::size_t position) {
+  position_ = position;
+  binary_ = true;
+}
+
 void TextScanner::skip_line() {
   const std::size_t end = text_.find('\n', position_);
   position_ = end == std::string_view::npos ? text_.size() : end;
 }
 
-bool TextScanner::more_on_line() {
-  skip_space();
-  return position_ < text_.size() && line_ == word_line_;
+bool TextScanner::next_line_begins(std::string_view word) const {
+  const std::size_t end = text_.find('\n', position_);
+  if (end == std::string_view::npos) return false;
+  const std::string_view line = text_.substr(end + 1, word.size());
+  return std::equal(line.begin(), line.end(), word.begin(), word.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+bool TextScanner::more_on_line() const {
+  for (std::size_t at = position_; at < text_.size() && text_[at] != '\n'; ++at) {
+    if (!is_space(text_[at])) return text_[at] != '#' || comments_ == Comments::none;
+  }
+  return false;
 }
 
 }  // namespace pliant

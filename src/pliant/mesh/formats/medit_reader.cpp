@@ -1,17 +1,15 @@
-#include "pliant/mesh/medit_reader.hpp"
-
 #include <fmt/format.h>
 
 #include <cctype>
 
 #include "pliant/math/error.hpp"
-#include "pliant/mesh/text_scanner.hpp"
+#include "pliant/mesh/formats/medit.hpp"
+#include "pliant/mesh/formats/text_scanner.hpp"
 
 // A MEDIT file is a sequence of sections, each a keyword, a count and that many records of numbers, free of line
 // structure. Vertices and Tetrahedra are read; whatever else describes points, edges or surfaces (Triangles,
-// RequiredVertices, Normals,
-// ...) is passed over up to the next keyword, without a table of record lengths that would never be complete. Other
-// volume elements are refused: leaving them out would leave holes in the body.
+// RequiredVertices, Normals, ...) is passed over up to the next keyword, without a table of record lengths that would
+// never be complete. Other volume elements are refused: leaving them out would leave holes in the body.
 
 namespace pliant {
 
@@ -33,14 +31,16 @@ class MeditReader {
       } else if (keyword == "Vertices") {
         vertices();
       } else if (keyword == "Tetrahedra") {
-        tetrahedra();
+        tetrahedra(4);
+      } else if (keyword == "TetrahedraP2") {
+        tetrahedra(10);
       } else if (is_keyword(keyword)) {
         other(keyword);
       } else {
         in_.fail(fmt::format(
             "expected a section keyword, found '{}'; the section before it holds more numbers than its count "
             "says.",
-            keyword.substr(0, 40)));
+            shown(keyword)));
       }
     }
     if (!have_vertices_) throw InputError(in_.file() + ": the file has no Vertices section; it may be truncated.");
@@ -79,29 +79,36 @@ class MeditReader {
     }
   }
 
-  void tetrahedra() {
+  /// Of elements with more than four vertices the first four, the corners.
+  void tetrahedra(int nodes) {
     if (!have_vertices_) in_.fail("Tetrahedra come before Vertices; the vertices must come first.");
+    const Index count = in_.count("the number of tetrahedra", nodes + 1);
+    if (nodes > 4 && count == 0) return;
     once(have_tets_, "Tetrahedra");
-    const Index count = in_.count("the number of tetrahedra", 5);
     data_.tets.resize(static_cast<std::size_t>(count));
     data_.regions.resize(static_cast<std::size_t>(count));
     const auto last = static_cast<std::int64_t>(data_.vertices.size());
     for (std::size_t t = 0; t < data_.tets.size(); ++t) {
-      for (Index& v : data_.tets[t])
-        v = static_cast<Index>(in_.integer("the vertex number of a tetrahedron", 1, last) - 1);
+      for (int k = 0; k < nodes; ++k) {
+        const auto v = static_cast<Index>(in_.integer("the vertex number of a tetrahedron", 1, last) - 1);
+        if (k < 4) data_.tets[t][static_cast<std::size_t>(k)] = v;
+      }
       data_.regions[t] = static_cast<Index>(in_.integer(
           "the reference of a tetrahedron", std::numeric_limits<Index>::min(), std::numeric_limits<Index>::max()));
+    }
+    if (nodes > 4) {
+      data_.notes.push_back(
+          fmt::format("{} tetrahedra of higher order were read by their corners, curved ones straightened", count));
     }
   }
 
   void other(std::string_view keyword) {
-    const bool volume = keyword.starts_with("TetrahedraP") || keyword.starts_with("Hexahedra") ||
+    const bool volume = keyword == "TetrahedraP3" || keyword == "TetrahedraP4" || keyword.starts_with("Hexahedra") ||
                         keyword.starts_with("Prism") || keyword.starts_with("Pyramid") ||
                         keyword.starts_with("Pentahedra");
     if (volume && in_.integer("the number of elements", 0) > 0) {
       in_.fail(fmt::format(
-          "the file holds {}; only four-node tetrahedra (section Tetrahedra) can be simulated: convert them.",
-          keyword));
+          "the file holds {}; only tetrahedra of first or second order can be simulated: convert them.", keyword));
     }
     while (!in_.peek().empty() && !is_keyword(in_.peek())) in_.word();
   }
