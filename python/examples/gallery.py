@@ -56,8 +56,8 @@ def loaded(material: pliant.Material, cells: int) -> tuple[pliant.Simulation, pl
     # Long steps of implicit Euler damp the swinging within seconds; statics from the start would not do for a law that
     # has no stiffness at rest.
     sim = pliant.Simulation(dt=0.1, gravity=(0, 0, 0), solver={"name": "pod-newton", "tolerance": 1e-2})
-    lowest = f"y < {-1.5 + 0.55 / cells}"  # one layer of cells
-    plate = {"where": lowest, "young": 1e3 * YOUNG, "poisson": POISSON}  # spreads the force
+    # The lowest layer of cells is a stiff plate, which spreads the force.
+    plate = {"where": mesh.vertices[:, 1] < -1.49 + 0.5 / cells, "young": 1e3 * YOUNG, "poisson": POISSON}
     bar = sim.add_body(mesh, material, density=200, regions={"plate": plate})
     sim.pin(bar, "y-max")
     sim.add_load(bar, "y-min", (0, -PULL, 0))

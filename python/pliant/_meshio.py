@@ -26,7 +26,7 @@ def from_meshio(mesh: Any) -> TetMesh:
             raise InputError(f"the mesh has {len(block.data)} elements of the kind '{block.type}'; use tetrahedra")
     if not tets:
         raise InputError("the mesh has no tetrahedra; mesh the volume first")
-    sets = {name: np.asarray(members) for name, members in mesh.point_sets.items()}
+    sets = {str(name): np.asarray(members) for name, members in mesh.point_sets.items()}
     return TetMesh(
         points,
         np.concatenate(tets),
@@ -39,7 +39,7 @@ def from_meshio(mesh: Any) -> TetMesh:
 
 def to_meshio(mesh: TetMesh, positions: Any = None) -> Any:
     """A `meshio.Mesh`, at rest or with other positions (n, 3) of the vertices."""
-    import meshio
+    import meshio  # type: ignore[import]
 
     points = np.array(mesh.vertices if positions is None else positions)
     cell_data = {"medit:ref": [np.array(mesh.regions)]} if len(mesh.regions) else {}

@@ -1,7 +1,7 @@
 """The native module. Use the package `pliant`, which documents what it passes on."""
 
 import os
-from typing import Any, Callable, Sequence, Union
+from typing import Any, Callable, Mapping, Sequence, TypedDict, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ class TetMesh:
         vertices: ArrayLike,
         tets: ArrayLike,
         regions: ArrayLike | None = None,
-        sets: dict[str, ArrayLike] | None = None,
+        sets: Mapping[str, ArrayLike] | None = None,
         *,
         source: str = "mesh",
         orphans: str = "reject",
@@ -105,6 +105,16 @@ class SceneTree:
     def scene(self) -> Scene: ...
     def as_dict(self) -> dict[str, Any]: ...
 
+class BodyData(TypedDict):
+    name: str
+    begin: int
+    end: int
+    vertices: int
+    surface: _Indices
+    elements: _Indices
+    mesh: TetMesh | None
+    order: int
+
 class Simulation:
     def __init__(self, scene: Scene) -> None: ...
     def rebuild(self, scene: Scene) -> None: ...
@@ -112,7 +122,7 @@ class Simulation:
     def state(self) -> State: ...
     def set_state(self, state: State) -> None: ...
     def step(self) -> dict[str, Any]: ...
-    def bodies(self) -> list[dict[str, Any]]: ...
+    def bodies(self) -> list[BodyData]: ...
     def muscles(self) -> list[tuple[str, bool]]: ...
     def rest(self) -> _Floats: ...
     def external_forces(self) -> _Floats: ...

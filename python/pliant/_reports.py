@@ -10,7 +10,7 @@ from typing import Any, Mapping
 class _Record:
     def asdict(self) -> dict[str, Any]:
         """The fields as plain dicts and tuples, nested ones too."""
-        return dataclasses.asdict(self)  # type: ignore[call-overload]
+        return dataclasses.asdict(self)
 
 
 @dataclass(frozen=True)

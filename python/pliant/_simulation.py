@@ -283,11 +283,10 @@ class Simulation:
         nodes = np.asarray(stencils)
         if body is not None:
             nodes = nodes + self._body_of(body).nodes.start
-        call, call_hessian = function, hessian
         if parameters is not None:
-            call = lambda x: function(x, parameters)  # noqa: E731
-            call_hessian = None if hessian is None else lambda x: hessian(x, parameters)  # noqa: E731
-        self._tree.add_energy(_pliant.Energy(name, nodes, call, call_hessian))
+            function = _with_parameters(function, parameters)
+            hessian = None if hessian is None else _with_parameters(hessian, parameters)
+        self._tree.add_energy(_pliant.Energy(name, nodes, function, hessian))
         self._changed = True
 
     def _add(self, kind: str, body: BodyLike, where: Where, name: str | None, table: dict[str, Any]) -> str:
@@ -380,7 +379,7 @@ class Simulation:
                 return known
         raise InputError(f"there is no body '{body}'; known are {', '.join(b.name for b in self._bodies)}")
 
-    def _body_data(self, body: Body) -> dict[str, Any]:
+    def _body_data(self, body: Body) -> _pliant.BodyData:
         self._ready()
         return self._data[body.name]
 
@@ -477,15 +476,17 @@ class Simulation:
         F, P = self._ready().stresses(index)
         if measure == "piola":
             return P
-        sigma = P @ F.transpose(0, 2, 1) / np.linalg.det(F)[:, None, None]
+        sigma: Floats = P @ F.transpose(0, 2, 1) / np.linalg.det(F)[:, None, None]
         if measure == "cauchy":
             return sigma
         deviator = sigma - np.trace(sigma, axis1=1, axis2=2)[:, None, None] / 3 * np.eye(3)
-        return np.sqrt(1.5) * np.linalg.norm(deviator, axis=(1, 2))
+        stress: Floats = np.sqrt(1.5) * np.linalg.norm(deviator, axis=(1, 2))
+        return stress
 
     def stretches(self, body: BodyLike = None) -> Floats:
         """(m, 3) principal stretches at the centroids of a body's elements, largest first."""
-        return np.linalg.svd(self.deformation_gradients(body), compute_uv=False)
+        stretches: Floats = np.linalg.svd(self.deformation_gradients(body), compute_uv=False)
+        return stretches
 
     def element_energies(self, body: BodyLike = None) -> Floats:
         """(m,) elastic energies of a body's elements, J."""
@@ -626,6 +627,10 @@ def _takes_two(function: Any) -> bool:
         return False
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.kind in plain and p.default is p.empty for p in parameters) >= 2
+
+
+def _with_parameters(function: Callable[..., Any], parameters: Any) -> Callable[[Any], Any]:
+    return lambda x: function(x, parameters)
 
 
 def _free_name(kind: str, taken: Sequence[str]) -> str:

@@ -14,7 +14,8 @@ PYBIND11_MODULE(_pliant, module) {
   module.doc() = "Native part of pliant; use the package `pliant`.";
   module.attr("__version__") = pliant::version();
   module.attr("__commit__") = pliant::commit();
-  py::register_exception<pliant::InputError>(module, "InputError", PyExc_ValueError);
+  const py::object input_error = py::register_exception<pliant::InputError>(module, "InputError", PyExc_ValueError);
+  input_error.attr("__doc__") = "Bad input: the message names the place (file or code, with its line) and the remedy.";
   // Results that cannot be written: an OSError with its number, as open() would raise.
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
@@ -31,4 +32,6 @@ PYBIND11_MODULE(_pliant, module) {
   pliant::python::bind_scene(module);
   pliant::python::bind_simulation(module);
   pliant::python::bind_run(module);
+  // Where people find them.
+  for (const char* name : {"InputError", "TetMesh", "State"}) module.attr(name).attr("__module__") = "pliant";
 }
