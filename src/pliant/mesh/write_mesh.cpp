@@ -79,7 +79,7 @@ void write_mesh(const std::filesystem::path& path, const MeshData& data, const s
   if (format == "gmsh22-binary") return write_atomically(path, write_gmsh(data, GmshVersion::v2_2, Encoding::binary));
   if (format == "vtk") return write_atomically(path, write_vtk_legacy(data, Encoding::text));
   if (format == "vtk-binary") return write_atomically(path, write_vtk_legacy(data, Encoding::binary));
-  if (format == "vtu") return write_vtu(path, data);
+  if (format == "vtu") return write_vtu_mesh(path, data);
   if (format == "tetgen") {
     const TetgenFiles files = write_tetgen(data);
     std::filesystem::path name = path;

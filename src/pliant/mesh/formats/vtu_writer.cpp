@@ -189,7 +189,7 @@ void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
   write_atomically(path, pieces);
 }
 
-void write_vtu(const std::filesystem::path& path, const MeshData& data) {
+void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data) {
   static_assert(sizeof(Vec3) == 3 * sizeof(double) && sizeof(Tet) == 4 * sizeof(Index));
   const VtuCells cells{{data.tets.empty() ? nullptr : data.tets.front().data(), 4 * data.tets.size()}, 4};
   std::vector<std::vector<std::uint8_t>> flags;

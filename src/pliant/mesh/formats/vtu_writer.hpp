@@ -49,7 +49,7 @@ struct VtuGrid {
 void write_vtu(const std::filesystem::path& path, const VtuGrid& grid);
 /// The same with vertices, tetrahedra, regions, sets and element fields of a mesh; vtk_grid.hpp says how they are
 /// named.
-void write_vtu(const std::filesystem::path& path, const MeshData& data);
+void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data);
 
 struct PvdFrame {
   double time = 0;   ///< s
