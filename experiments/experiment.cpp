@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "experiments/pitfalls/pitfalls.hpp"
+#include "experiments/quasi_newton/quasi_newton.hpp"
 #include "pliant/io/build_info.hpp"
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
@@ -73,7 +74,11 @@ void Context::row(Json row) {
 }
 
 const std::vector<Experiment>& catalogue() {
-  static const std::vector<Experiment> experiments = pitfalls_experiments();
+  static const std::vector<Experiment> experiments = [] {
+    std::vector<Experiment> all = pitfalls_experiments();
+    for (Experiment& experiment : quasi_newton_experiments()) all.push_back(std::move(experiment));
+    return all;
+  }();
   return experiments;
 }
 
