@@ -16,6 +16,7 @@ void add_check(CLI::App& app, int& exit_code);
 void add_solvers(CLI::App& app, int& exit_code);
 void add_materials(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
+void add_mesh(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
 
 /// SCENE, --set and --solver, which `run` and `check` share.

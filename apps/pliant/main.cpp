@@ -26,6 +26,7 @@ int run(int argc, char** argv) {
   add_check(app, exit_code);
   add_solvers(app, exit_code);
   add_materials(app, exit_code);
+  add_mesh(app, exit_code);
   add_reproduce(app, exit_code);
   add_docs(app, exit_code);
   try {

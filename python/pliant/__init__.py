@@ -18,7 +18,7 @@ from ._body import Body
 from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
 from ._material import Material, material
 from ._meshio import from_meshio, to_meshio
-from ._pliant import InputError, State, TetMesh, __commit__, __version__, read_mesh, set_threads, threads
+from ._pliant import InputError, State, TetMesh, __commit__, __version__, read_mesh, set_threads, threads, write_mesh
 from ._reports import (
     Energies,
     IterationRecord,
@@ -33,6 +33,7 @@ from ._reports import (
 )
 from ._scene import Scene, laws, load_scene, solvers
 from ._simulation import Simulation
+from ._surface import Surface, read_surface, write_surface
 
 __all__ = [
     "Body",
@@ -51,6 +52,7 @@ __all__ = [
     "StageSeconds",
     "State",
     "StepReport",
+    "Surface",
     "TetMesh",
     "__commit__",
     "__version__",
@@ -62,6 +64,7 @@ __all__ = [
     "load_scene",
     "material",
     "read_mesh",
+    "read_surface",
     "set_threads",
     "sheet",
     "solvers",
@@ -70,4 +73,6 @@ __all__ = [
     "to_meshio",
     "torus",
     "tube",
+    "write_mesh",
+    "write_surface",
 ]

@@ -119,6 +119,8 @@ class Simulation:
         density:  kg/m^3.
         order:    polynomial order of the elements, 1, 2 or 3.
         velocity, angular_velocity: at the start, m/s and rad/s about the centre of mass.
+        young, poisson: in place of the material's, a number or (m,) numbers, one for each element.
+        fibres:   a list of dicts as in a scene's [[body.fibres]]; `direction` may be (m, 3), one for each element.
         regions:  parts with their own material: the name of a vertex set or a region number of the mesh to a material,
                   or any name to a dict with `where` (see `pin`) and stiffness.
 
@@ -129,12 +131,15 @@ class Simulation:
         name = name or _free_name("body", names)
         table: dict[str, Any] = {"name": name}
         if isinstance(mesh, TetMesh):
+            mesh, keys = _per_element(mesh, material, keys)
             table["mesh"] = f"mesh of {name}"
             self._tree.add_mesh(table["mesh"], mesh)
         elif mesh is not None:
             table["mesh"] = os.path.abspath(os.fspath(mesh))
         if material is not None:
             table.update({"material": material.law, **material.parameters})
+            for key in keys.keys() & {"young", "poisson"}:
+                table.pop({"young": "E", "poisson": "nu"}[key], None)
         table.update({"density": density, "order": order})
         table.update({"velocity": velocity, "angular_velocity": angular_velocity})
         moved = any(keys.get(key) is not None for key in ("scale", "rotate", "translate"))
@@ -219,6 +224,24 @@ class Simulation:
     def add_load(self, body: BodyLike, where: Where, force: ArrayLike, *, name: str | None = None) -> str:
         """A constant force in N, spread evenly over the selected nodes (`where` as for `pin`). Returns the load's name."""
         return self._add("load", body, where, name, {"force": force})
+
+    def add_collider(
+        self,
+        *,
+        stiffness: float | None = None,
+        friction: float | None = None,
+        name: str | None = None,
+        **keys: Any,
+    ) -> str:
+        """An obstacle of simple shape that bodies do not enter, as a scene's [[collider]]. Returns its name.
+
+        One key is its shape: plane={"point": ..., "normal": ...}, sphere={"centre": ..., "radius": ...}, box, cylinder,
+        capsule, torus or bowl; lengths in m. Others move it: translate, velocity, rotate, keyframes, times, as in `move`.
+
+        stiffness: of the penalty per mass of a vertex, 1/s^2.
+        friction:  Coulomb's coefficient.
+        """
+        return self.add("collider", name=name, stiffness=stiffness, friction=friction, **keys)
 
     def add_muscle(
         self,
@@ -627,6 +650,41 @@ def _takes_two(function: Any) -> bool:
         return False
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.kind in plain and p.default is p.empty for p in parameters) >= 2
+
+
+def _per_element(mesh: TetMesh, material: Material | None, keys: dict[str, Any]) -> tuple[TetMesh, dict[str, Any]]:
+    """Arrays among the keys become element fields of a copy of the mesh, which the keys then name."""
+    fields: dict[str, ArrayLike] = {}
+    keys = dict(keys)
+    known = {**(material.parameters if material is not None else {}), **keys}
+    if any(np.ndim(keys.get(key, 0.0)) > 0 for key in ("young", "poisson")):
+        for key, alias in (("young", "E"), ("poisson", "nu")):
+            value = known.get(key, known.get(alias))
+            if value is not None:
+                fields[f"{key} of the body"] = np.broadcast_to(value, len(mesh.tets)) if np.ndim(value) == 0 else value
+                keys[f"{key}_field"] = f"{key} of the body"
+            keys.pop(key, None)
+    fibres = []
+    for number, table in enumerate(keys.get("fibres") or ()):
+        table = dict(table)
+        if np.ndim(table.get("direction", 0.0)) == 2:
+            fields[f"fibres {number} of the body"] = table.pop("direction")
+            table["element_field"] = f"fibres {number} of the body"
+        fibres.append(table)
+    if not fields:
+        return mesh, keys
+    if fibres:
+        keys["fibres"] = fibres
+    made = TetMesh(
+        mesh.vertices,
+        mesh.tets,
+        mesh.regions if len(mesh.regions) else None,
+        mesh.sets,
+        region_names=mesh.region_names,
+        element_fields={**mesh.element_fields, **fields},
+        source=mesh.source,
+    )
+    return made, keys
 
 
 def _with_parameters(function: Callable[..., Any], parameters: Any) -> Callable[[Any], Any]:

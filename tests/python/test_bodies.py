@@ -97,3 +97,53 @@ def test_a_body_may_be_named_by_itself_its_name_or_its_number(beam):
     other = pliant.Simulation(dt=0.1)
     assert "belongs to another simulation" in error(lambda: other.pin(body, "all"))
     assert "say which body: there are 0" in error(lambda: other.pin(None, "all"))
+
+
+def test_stiffness_is_given_element_by_element():
+    mesh = pliant.box(size=(2, 1, 1), cells=(8, 4, 4))
+    stiff = mesh.vertices[mesh.tets][:, :, 0].max(axis=1) <= 1
+    young = np.where(stiff, 4e7, 4e4)
+
+    def sag(*arguments, **keys):
+        sim = pliant.Simulation(dt=0.05)
+        body = sim.add_body(mesh, *arguments, **keys)
+        sim.pin(body, "x-min")
+        assert sim.run(steps=3).finished
+        return sim.positions(body).copy()
+
+    soft = pliant.material("neo-hookean", young=4e4, poisson=0.4)
+    by_region = sag(soft, regions={"half": {"where": "x <= 1", "young": 4e7, "poisson": 0.4}})
+    assert (sag(soft, young=young) == by_region).all()
+    assert (sag(young=young, poisson=0.4) == by_region).all()
+    assert (sag(young=young, poisson=np.full(len(young), 0.4)) == by_region).all()
+    assert "must have 640 rows, one for each element, but has the shape (3,)" in error(
+        lambda: sag(young=[1.0, 2.0, 3.0], poisson=0.4)
+    )
+    assert "element 5" in error(lambda: sag(young=np.where(np.arange(640) == 5, -1, young), poisson=0.4))
+
+
+def test_fibres_run_element_by_element():
+    mesh = pliant.box(size=(2, 1, 1), cells=(4, 2, 2))
+
+    def shape(direction):
+        sim = pliant.Simulation(dt=0.05, gravity=(0, 0, 0))
+        sim.add_muscle("biceps", [[0, 1]])
+        fibres = [{"law": "muscle", "stiffness": 1e5, "direction": direction, "muscle": "biceps"}]
+        body = sim.add_body(mesh, SOFT, fibres=fibres)
+        assert sim.run(steps=5).finished
+        return np.ptp(sim.positions(body), axis=0)
+
+    along = np.tile([1.0, 0, 0], (len(mesh.tets), 1))
+    assert shape(along) == pytest.approx(shape([1, 0, 0]), rel=1e-12)
+    mixed = np.where(mesh.vertices[mesh.tets].mean(axis=1)[:, :1] < 1, [1.0, 0, 0], [0, 1.0, 0])
+    assert shape(along)[0] < shape(mixed)[0] < 2.3
+
+
+def test_a_body_lands_on_a_collider():
+    sim = pliant.Simulation(dt=1 / 60)
+    body = sim.add_body(pliant.box(origin=(0, 0.05, 0)), SOFT, damping={"stiffness": 0.02})
+    assert sim.add_collider(plane={"normal": [0, 1, 0]}, stiffness=1e5, friction=0.3) == "collider"
+    assert sim.run(1.0).finished
+    assert -0.01 < sim.positions(body)[:, 1].min() < 0.01
+    assert np.abs(sim.velocities(body)).max() < 0.05
+    assert "did you mean 'sphere'?" in error(lambda: sim.add_collider(spher={"radius": 1}))

@@ -91,6 +91,37 @@ def test_a_mesh_file_that_is_none_says_so(tmp_path):
     assert "mesh.msh" in error(lambda: pliant.read_mesh(tmp_path / "mesh.msh"))
 
 
+@pytest.mark.parametrize("name", ["box.mesh", "box.meshb", "box.msh", "box.vtk", "box.vtu", "box.ele"])
+def test_files_keep_every_bit(name, tmp_path):
+    mesh = pliant.sphere(np.pi / 3, cells=4)
+    pliant.write_mesh(tmp_path / name, mesh)
+    again = pliant.read_mesh(tmp_path / name)
+    assert (again.vertices == mesh.vertices).all() and (again.tets == mesh.tets).all()
+
+
+def test_surfaces_are_written_and_read(tmp_path):
+    mesh = pliant.sphere(cells=4)
+    used = np.unique(mesh.surface)
+    numbers = np.full(len(mesh.vertices), -1)
+    numbers[used] = np.arange(len(used))
+    pliant.write_surface(tmp_path / "ball.obj", mesh.vertices[used], numbers[mesh.surface])
+    vertices, triangles = pliant.read_surface(tmp_path / "ball.obj")
+    assert (vertices == mesh.vertices[used]).all() and (triangles == numbers[mesh.surface]).all()
+    assert "names vertex" in error(lambda: pliant.write_surface(tmp_path / "bad.obj", vertices, triangles + 1000))
+
+
+def test_element_fields_and_region_names_stay_with_the_mesh(tmp_path):
+    box = pliant.box(cells=(2, 2, 2))
+    count = len(box.tets)
+    fields = {"E": np.arange(1.0, count + 1), "fibre": np.ones((count, 3))}
+    mesh = pliant.TetMesh(
+        box.vertices, box.tets, np.arange(count) % 2, region_names={0: "bone", 1: "flesh"}, element_fields=fields
+    )
+    for again in (mesh, pickle.loads(pickle.dumps(mesh))):
+        assert again.region_names == {0: "bone", 1: "flesh"}
+        assert (again.element_fields["E"] == fields["E"]).all() and again.element_fields["fibre"].shape == (count, 3)
+
+
 def test_meshes_go_to_and_come_from_meshio(tmp_path):
     meshio = pytest.importorskip("meshio")
     mesh = pliant.box(cells=(2, 2, 2))

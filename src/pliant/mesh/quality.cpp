@@ -153,4 +153,14 @@ MeshQuality measure_quality(const TetMesh& mesh) {
   return result;
 }
 
+std::vector<double> element_qualities(const TetMesh& mesh) {
+  std::vector<double> qualities;
+  qualities.reserve(mesh.tets().size());
+  const auto vertex = [&](Index v) -> const Vec3& { return mesh.vertices()[static_cast<std::size_t>(v)]; };
+  for (const auto& [a, b, c, d] : mesh.tets()) {
+    qualities.push_back(mean_ratio(vertex(a), vertex(b), vertex(c), vertex(d)));
+  }
+  return qualities;
+}
+
 }  // namespace pliant

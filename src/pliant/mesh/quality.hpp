@@ -43,4 +43,7 @@ struct MeshQuality {
 
 MeshQuality measure_quality(const TetMesh& mesh);
 
+/// The mean ratio of every element.
+std::vector<double> element_qualities(const TetMesh& mesh);
+
 }  // namespace pliant

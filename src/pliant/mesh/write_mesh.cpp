@@ -17,46 +17,18 @@
 
 namespace pliant {
 
-namespace {
-
-/// The name of the format that goes with a file name.
-const std::string& format_for(const std::filesystem::path& path, const std::vector<FormatInfo>& formats) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (extension == ".ele") extension = ".node";
-  std::vector<std::string> known;
-  for (const FormatInfo& format : formats) {
-    if (format.extension == extension) return format.name;
-    if (std::find(known.begin(), known.end(), format.extension) == known.end()) known.push_back(format.extension);
-  }
-  throw InputError(fmt::format("{}: the ending '{}' goes with no format; use one of {}, or name the format.",
-                               path.string(), extension, fmt::join(known, ", ")));
-}
-
-[[noreturn]] void unknown_format(const std::string& name, const std::vector<FormatInfo>& formats) {
-  std::vector<std::string> known;
-  for (const FormatInfo& format : formats) known.push_back(format.name);
-  const std::string near = nearest(name, known);
-  throw InputError(fmt::format(
-      "there is no format '{}'; {}", name,
-      near.empty() ? fmt::format("known are {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near)));
-}
-
-}  // namespace
-
 const std::vector<FormatInfo>& mesh_formats() {
   static const std::vector<FormatInfo> formats = {
       {"medit", ".mesh", "MEDIT, text"},
       {"medit-binary", ".meshb", "MEDIT, binary"},
-      {"gmsh41", ".msh", "Gmsh 4.1, text"},
-      {"gmsh41-binary", ".msh", "Gmsh 4.1, binary"},
-      {"gmsh22", ".msh", "Gmsh 2.2, text"},
-      {"gmsh22-binary", ".msh", "Gmsh 2.2, binary"},
+      {"gmsh41", ".msh", "Gmsh 4.1, text", true},
+      {"gmsh41-binary", ".msh", "Gmsh 4.1, binary", true},
+      {"gmsh22", ".msh", "Gmsh 2.2, text", true},
+      {"gmsh22-binary", ".msh", "Gmsh 2.2, binary", true},
       {"tetgen", ".node", "TetGen, a .node and an .ele file"},
-      {"vtk", ".vtk", "VTK legacy, text"},
-      {"vtk-binary", ".vtk", "VTK legacy, binary"},
-      {"vtu", ".vtu", "VTK XML, compressed"},
+      {"vtk", ".vtk", "VTK legacy, text", true},
+      {"vtk-binary", ".vtk", "VTK legacy, binary", true},
+      {"vtu", ".vtu", "VTK XML, compressed", true},
   };
   return formats;
 }
@@ -68,6 +40,32 @@ const std::vector<FormatInfo>& surface_formats() {
       {"stl-text", ".stl", "STL, text"},
   };
   return formats;
+}
+
+const FormatInfo& format_for(const std::filesystem::path& path, const std::vector<FormatInfo>& formats) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  if (extension == ".ele") extension = ".node";
+  std::vector<std::string> known;
+  for (const FormatInfo& format : formats) {
+    if (format.extension == extension) return format;
+    if (std::find(known.begin(), known.end(), format.extension) == known.end()) known.push_back(format.extension);
+  }
+  throw InputError(fmt::format("{}: the ending '{}' goes with no format; use one of {}, or name the format.",
+                               path.string(), extension, fmt::join(known, ", ")));
+}
+
+const FormatInfo& find_format(const std::string& name, const std::vector<FormatInfo>& formats) {
+  std::vector<std::string> known;
+  for (const FormatInfo& format : formats) {
+    if (format.name == name) return format;
+    known.push_back(format.name);
+  }
+  const std::string near = nearest(name, known);
+  throw InputError(fmt::format(
+      "there is no format '{}'; {}", name,
+      near.empty() ? fmt::format("known are {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near)));
 }
 
 void write_mesh(const std::filesystem::path& path, const MeshData& data, const std::string& format) {
@@ -86,7 +84,7 @@ void write_mesh(const std::filesystem::path& path, const MeshData& data, const s
     write_atomically(name.replace_extension(".node"), files.nodes);
     return write_atomically(name.replace_extension(".ele"), files.elements);
   }
-  unknown_format(format, mesh_formats());
+  find_format(format, mesh_formats());  // throws
 }
 
 void write_mesh(const std::filesystem::path& path, const TetMesh& mesh, const std::string& format) {
@@ -94,7 +92,7 @@ void write_mesh(const std::filesystem::path& path, const TetMesh& mesh, const st
 }
 
 void write_mesh(const std::filesystem::path& path, const TetMesh& mesh) {
-  write_mesh(path, mesh.data(), format_for(path, mesh_formats()));
+  write_mesh(path, mesh.data(), format_for(path, mesh_formats()).name);
 }
 
 void write_surface(const std::filesystem::path& path, const TriangleMesh& mesh, const std::string& format) {
@@ -104,11 +102,11 @@ void write_surface(const std::filesystem::path& path, const TriangleMesh& mesh, 
   if (format == "ply-text") return write_atomically(path, write_ply(mesh, Encoding::text));
   if (format == "stl") return write_atomically(path, write_stl(mesh, Encoding::binary));
   if (format == "stl-text") return write_atomically(path, write_stl(mesh, Encoding::text));
-  unknown_format(format, surface_formats());
+  find_format(format, surface_formats());  // throws
 }
 
 void write_surface(const std::filesystem::path& path, const TriangleMesh& mesh) {
-  write_surface(path, mesh, format_for(path, surface_formats()));
+  write_surface(path, mesh, format_for(path, surface_formats()).name);
 }
 
 TriangleMesh surface_of(const TetMesh& mesh) {

@@ -28,9 +28,15 @@ struct FormatInfo {
   std::string name;
   std::string extension;  ///< the first format with an extension is the one its name stands for
   std::string summary;
+  bool rich = false;  ///< carries names of regions, sets and element fields too, besides vertices, elements and regions
 };
 const std::vector<FormatInfo>& mesh_formats();
 const std::vector<FormatInfo>& surface_formats();
+
+/// The format a file of this name is written in. Throws InputError for an ending that goes with none.
+const FormatInfo& format_for(const std::filesystem::path& path, const std::vector<FormatInfo>& formats);
+/// The format of this name. Throws InputError naming the nearest.
+const FormatInfo& find_format(const std::string& name, const std::vector<FormatInfo>& formats);
 
 /// The boundary of a mesh, its vertices in their order.
 TriangleMesh surface_of(const TetMesh& mesh);
