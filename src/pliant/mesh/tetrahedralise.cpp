@@ -14,6 +14,7 @@
 #include "pliant/mesh/formats/text_writer.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/mesh/surface_check.hpp"
+#include "pliant/mesh/surface_crossings.hpp"
 
 // Both programs keep the triangles of the surface where they can. Gmsh gets each piece of the surface as an STL solid
 // and a script that makes volumes of them, TetGen a list of facets with a point in each cavity.
@@ -186,6 +187,12 @@ TetMesh tetrahedralise(TriangleMesh surface, const TetrahedraliseOptions& option
   }
   SurfaceReport report = examine_surface(surface);
   check_closed(surface, report);
+  if (const auto crossings = surface_crossings(surface); !crossings.empty()) {  // Gmsh would fill them without a word
+    throw InputError(
+        fmt::format("{}: the surface cannot be filled: it crosses itself, first where the triangles {} and {} do. "
+                    "Repair it, for example with MeshLab or Blender.",
+                    surface.source, crossings.front()[0], crossings.front()[1]));
+  }
   if (report.volume < 0) {
     for (Triangle& triangle : surface.triangles) std::swap(triangle[1], triangle[2]);
     report.volume = -report.volume;

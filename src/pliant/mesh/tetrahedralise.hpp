@@ -22,9 +22,9 @@ bool is_installed(const std::string& program);
 /// the same place are merged, and a surface that faces inwards as a whole is turned, both with a note. The set
 /// `surface` holds the vertices of the boundary.
 ///
-/// Throws InputError when the surface is not closed, oriented and free of edges with more than two triangles, when no
-/// program is installed (naming the packages), when the program fails (with its last words), and when it filled another
-/// volume than the surface encloses.
+/// Throws InputError when the surface is not closed, oriented and free of edges with more than two triangles, when it
+/// crosses itself, when no program is installed (naming the packages), when the program fails (with its last words),
+/// and when it filled another volume than the surface encloses.
 TetMesh tetrahedralise(TriangleMesh surface, const TetrahedraliseOptions& options = {});
 
 }  // namespace pliant
