@@ -3,6 +3,8 @@
 #include <cassert>
 #include <limits>
 
+#include "pliant/solvers/rayleigh.hpp"
+
 namespace pliant {
 
 namespace {
@@ -39,21 +41,9 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, I
   if (model_->is_damped() && integrator_ == Integrator::implicit_euler) damping_.emplace(model_->pattern(), 3);
 }
 
-/// D = alpha M + beta K(x^n), body by body, with lumped M. A pin's rows are as good as any: they are eliminated from
-/// the sum.
+/// A pin's rows are as good as any: they are eliminated from the sum.
 void IncrementalPotential::assemble_damping(const State& state) {
-  damping_->set_zero();
-  std::vector<double> beta(model_->energies().size() + 1, 0.0);
-  for (std::size_t b = 0; b < model_->bodies().size(); ++b) {
-    beta[b] = model_->bodies()[b].damping.stiffness;
-    const Range nodes = model_->bodies()[b].nodes;
-    if (const double alpha = model_->bodies()[b].damping.mass; alpha > 0)
-      for (Index i = nodes.begin; i < nodes.end; ++i) {
-        double* diagonal = damping_->block(model_->pattern()->find(i, i));
-        for (int c = 0; c < 3; ++c) diagonal[4 * c] += alpha * model_->mass().lumped()[i];
-      }
-  }
-  assembler_.add_hessian({state.x, state.activation, state.time}, Projection::analytic, *damping_, beta);
+  assemble_rayleigh(*model_, assembler_, model_->energies().size() + 1, state, *damping_);
 }
 
 void IncrementalPotential::begin_step(const State& state, double h) {

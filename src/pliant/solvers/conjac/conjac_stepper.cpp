@@ -1,0 +1,365 @@
+// Where the paper solves with K_qq, we factor H over all nodes with the dynamic ones last (SparseCholesky with
+// `schur`): the factor's part before them is that of H_qq, J_qd is a backward substitution with 3 n_d columns at once,
+// and J^T H J is the Schur complement, which falls out of the factorisation. The last block need not be positive
+// definite; a shift of the size of its own diagonal makes it so, which costs no accuracy and is taken off again.
+// Solutions with H_qq alone come from solutions u with the whole matrix, H_qq^{-1} b = u_q - J_qd u_d.
+#include "pliant/solvers/conjac/conjac_stepper.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+
+#include "pliant/math/error.hpp"
+#include "pliant/solvers/conjac/tangential_stiffness.hpp"
+#include "pliant/solvers/stopwatch.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// Dense matrices of this many nodes are where another method is the right one.
+constexpr std::size_t kMostDynamicNodes = 2000;
+
+std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options)
+    : model_(std::move(model)), options_(options), linear_(model_), H_(linear_.make_matrix()) {
+  chosen_ = pliant::dynamic_nodes(*model_, options_.dynamic);
+  if (chosen_.size() > kMostDynamicNodes)
+    throw InputError(
+        fmt::format("{} dynamic nodes: conjac is for a few, up to {}; to make all nodes dynamic, use linearly-implicit",
+                    chosen_.size(), kMostDynamicNodes));
+  dynamic_ = chosen_;
+  mass_.resize(model_->rest().size());
+  for (Index i = 0; i < model_->nodes(); ++i) node(mass_, i).setConstant(model_->mass().lumped()[i]);
+}
+
+StepReport ConjacStepper::step(State& state, double h) {
+  StepReport report;
+  {
+    const Stopwatch watch(report.seconds.total);
+    if (!refuse_bad_start(state, h, report)) advance(state, h, report);
+  }
+  return report;
+}
+
+/// Algorithm 1.
+void ConjacStepper::advance(State& state, double h, StepReport& report) {
+  linear_.begin_step(state, h);
+  assign_roles();
+  x_ = state.x;
+  if (options_.initial_solve && state.step == 0 && !settle(report)) return;
+  {
+    const Stopwatch watch(report.seconds.assembly);
+    linear_.forces(x_, f_);
+  }
+  if (!solve_for_velocities(state, report)) return;
+  apply_friction(state, h);
+  stabilise(report);
+  linear_.impose(x_);
+  if (!x_.allFinite() || !v_.allFinite()) {
+    report.outcome = Outcome::not_finite;
+    report.detail = "the velocities of the step are not finite; the step is unstable: raise beta or take smaller steps";
+    return;
+  }
+  report.iterations = 1;
+  report.outcome = Outcome::budget_spent;
+  if (model_->colliders()) report.minimum_gap = smallest_distance(*model_->colliders(), linear_.end(), x_);
+  {
+    const Stopwatch watch(report.seconds.assembly);
+    linear_.measure(x_, report);
+  }
+  report.residuals.step_length = v_.cwiseAbs().maxCoeff();
+  state.x = x_;
+  state.v = v_;
+  linear_.end_step(state);
+}
+
+/// Which nodes are dynamic and which unknowns quasistatic; anew when pins and scripts hold other unknowns than before.
+void ConjacStepper::assign_roles() {
+  if (analysed_ && held_ == linear_.prescribed()) return;
+  held_ = linear_.prescribed();
+  dynamic_ = chosen_;
+  const std::vector<Index> more = supporting_nodes(*model_, held_, chosen_);
+  dynamic_.insert(dynamic_.end(), more.begin(), more.end());
+  std::sort(dynamic_.begin(), dynamic_.end());
+  std::erase_if(dynamic_, [&](Index i) { return held_[3 * at(i)] && held_[3 * at(i) + 1] && held_[3 * at(i) + 2]; });
+  is_quasistatic_.resize(model_->rest().size());
+  for (Eigen::Index i = 0; i < is_quasistatic_.size(); ++i) is_quasistatic_[i] = held_[at(i)] ? 0 : 1;
+  for (Index i : dynamic_) node(is_quasistatic_, i).setZero();
+  floating_ = floating_pieces(*model_, held_);
+  const Index pieces = floating_.empty() ? 0 : 1 + *std::max_element(floating_.begin(), floating_.end());
+  floating_mass_.assign(at(pieces), 0.0);
+  for (Index i = 0; i < model_->nodes(); ++i)
+    if (floating_[at(i)] >= 0) floating_mass_[at(floating_[at(i)])] += model_->mass().lumped()[i];
+  cholesky_.analyze(H_.shared_pattern(), 3, {.last_nodes = dynamic_, .schur = !dynamic_.empty()});
+  analysed_ = true;
+}
+
+std::span<const ConjacStepper::Rung> ConjacStepper::ladder() const {
+  static constexpr Rung all[] = {Rung::exact, Rung::projected, Rung::projected_with_inertia};
+  static constexpr Rung exact[] = {Rung::exact, Rung::exact_ldlt};
+  switch (options_.stiffness) {
+    case StiffnessKind::on_demand:
+      return all;
+    case StiffnessKind::projected:
+      return std::span(all).subspan(1);
+    case StiffnessKind::exact:
+      return exact;
+  }
+  return {};
+}
+
+FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report) {
+  rung_ = rung;
+  {
+    const Stopwatch watch(report.seconds.assembly);
+    const bool projects = rung == Rung::projected || rung == Rung::projected_with_inertia;
+    linear_.stiffness(x, projects ? Projection::analytic : Projection::none, H_);
+    if (options_.tangential > 0 && model_->colliders())
+      add_tangential_stiffness(*model_->colliders(), linear_.end(), x, options_.tangential, H_);
+    if (rung == Rung::projected_with_inertia) model_->mass().add_to(H_, 1 / (linear_.h() * linear_.h()));
+    if (projects) report.projected_iterations = 1;
+    if (linear_.boundary_moves()) H_.multiply(linear_.prescribed_velocity(), pull_);
+    H_.eliminate(held_);
+    shift_ = 0;
+    for (Index i : dynamic_) {
+      const double* block = H_.block(H_.pattern().diagonal(i));
+      for (int c = 0; c < 3; ++c) shift_ = std::max(shift_, std::abs(block[4 * c]));
+    }
+    for (Index i : dynamic_)
+      for (int c = 0; c < 3; ++c)
+        if (!held_[3 * at(i) + at(c)]) H_.block(H_.pattern().diagonal(i))[4 * c] += shift_;
+  }
+  const Stopwatch watch(report.seconds.factorisation);
+  ++report.factorisations;
+  const FactorStatus status = cholesky_.factor(H_, rung == Rung::exact_ldlt ? Factorisation::ldlt : Factorisation::llt);
+  if (status != FactorStatus::ok) ++report.failed_factorisations;
+  return status;
+}
+
+/// J, the velocities when only the boundary moves, and (in the last column of U) H_qq^{-1} f_q.
+void ConjacStepper::condense() {
+  const Eigen::Index n = model_->rest().size(), columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
+  J_.setZero(n, columns);
+  for (std::size_t k = 0; k < dynamic_.size(); ++k)
+    for (int c = 0; c < 3; ++c) J_(3 * Eigen::Index(dynamic_[k]) + c, 3 * static_cast<Eigen::Index>(k) + c) = 1;
+  if (columns > 0) cholesky_.condense(J_);
+  for (std::size_t k = 0; k < dynamic_.size(); ++k)
+    for (int c = 0; c < 3; ++c)
+      if (held_[3 * at(dynamic_[k]) + at(c)]) J_.col(3 * static_cast<Eigen::Index>(k) + c).setZero();
+
+  const bool moves = linear_.boundary_moves();
+  U_.resize(n, moves ? 2 : 1);
+  if (moves) U_.col(0) = -pull_.cwiseProduct(is_quasistatic_);
+  imbalance(f_, scratch_);
+  U_.rightCols(1) = scratch_;
+  solve_quasistatic(U_);
+  if (moves)
+    moved_ = linear_.prescribed_velocity() + U_.col(0);
+  else
+    moved_.setZero(n);
+}
+
+/// The forces that quasistatic nodes are out of balance by: f_q, in the frame of pieces that float as it accelerates
+/// with their centre of mass. Without that a falling body would sag from its dynamic nodes as if they were hung up. The
+/// paper has no such term; once a body rests it is zero.
+void ConjacStepper::imbalance(const VecX& f, VecX& result) {
+  result = f.cwiseProduct(is_quasistatic_);
+  if (floating_mass_.empty()) return;
+  std::vector<Vec3> acceleration(floating_mass_.size(), Vec3::Zero());
+  for (Index i = 0; i < model_->nodes(); ++i)
+    if (floating_[at(i)] >= 0) acceleration[at(floating_[at(i)])] += node(f, i);
+  for (std::size_t p = 0; p < acceleration.size(); ++p) acceleration[p] /= floating_mass_[p];
+  for (Index i = 0; i < model_->nodes(); ++i)
+    if (floating_[at(i)] >= 0 && is_quasistatic_[3 * Eigen::Index(i)] > 0)
+      node(result, i) -= model_->mass().lumped()[i] * acceleration[at(floating_[at(i)])];
+}
+
+/// In place: the columns, zero outside q, become H_qq^{-1} times them.
+void ConjacStepper::solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B) {
+  cholesky_.solve(B);
+  if (dynamic_.empty()) return;
+  at_dynamic_.resize(J_.cols(), B.cols());
+  for (std::size_t k = 0; k < dynamic_.size(); ++k)
+    at_dynamic_.middleRows<3>(3 * static_cast<Eigen::Index>(k)) = B.middleRows<3>(3 * Eigen::Index(dynamic_[k]));
+  B.noalias() -= J_ * at_dynamic_;
+}
+
+/// The left and right sides of Eq. (11), with the terms of a moving boundary. False when the matrix is not positive
+/// definite.
+bool ConjacStepper::reduce(const State& state) {
+  const double h = linear_.h(), weight = options_.beta * h * h;
+  const Eigen::Index columns = J_.cols();
+  const bool moves = linear_.boundary_moves(), inertial = rung_ == Rung::projected_with_inertia;
+  const BlockMatrix* D = linear_.damping();
+  const Mass& mass = model_->mass();
+
+  if (mass.kind() == MassKind::lumped) {
+    MJ_ = mass_.asDiagonal() * J_;
+  } else {
+    MJ_.resize(J_.rows(), columns);
+    for (Eigen::Index c = 0; c < columns; ++c) {
+      scratch_ = J_.col(c);
+      mass.multiply(scratch_, momentum_);
+      MJ_.col(c) = momentum_;
+    }
+  }
+  Z_.noalias() = J_.transpose() * MJ_;
+  stiffness_ = columns > 0 ? cholesky_.schur_complement() : Eigen::MatrixXd(0, 0);
+  stiffness_.diagonal().array() -= shift_;
+  if (inertial) stiffness_ -= Z_ / (h * h);
+  Z_ += weight * stiffness_;
+  mass.multiply(state.v, momentum_);
+  scratch_ = momentum_ + h * f_;
+  if (moves) {  // J^T (M + h D + beta h^2 H) moved; J^T H moved = J^T pull, since H moved vanishes over q
+    mass.multiply(moved_, momentum_);
+    scratch_ -= momentum_ + weight * pull_;
+    if (inertial) scratch_ += options_.beta * momentum_;
+  }
+  if (D) {
+    DJ_.resize(J_.rows(), columns);
+    for (Eigen::Index c = 0; c < columns; ++c) {
+      trial_ = J_.col(c);
+      D->multiply(trial_, momentum_);
+      DJ_.col(c) = momentum_;
+    }
+    Z_.noalias() += h * J_.transpose() * DJ_;
+    if (moves) {
+      D->multiply(moved_, momentum_);
+      scratch_ -= h * momentum_;
+    }
+  }
+  rhs_.noalias() = J_.transpose() * scratch_;
+  for (Eigen::Index c = 0; c < columns; ++c)
+    if (held_[3 * at(dynamic_[at(c / 3)]) + at(c % 3)]) {
+      Z_.row(c).setZero();
+      Z_.col(c).setZero();
+      Z_(c, c) = 1;
+    }
+  if (columns == 0) return true;
+  Z_factor_.compute(Z_);
+  return Z_factor_.info() == Eigen::Success && (Z_factor_.isPositive() || options_.stiffness == StiffnessKind::exact);
+}
+
+bool ConjacStepper::solve_for_velocities(const State& state, StepReport& report) {
+  FactorStatus status = FactorStatus::not_positive_definite;
+  for (Rung rung : ladder()) {
+    status = factor(x_, rung, report);
+    if (status == FactorStatus::not_positive_definite || status == FactorStatus::singular) continue;
+    if (status != FactorStatus::ok) return fail(status, report);
+    const Stopwatch watch(report.seconds.solve);
+    condense();
+    if (!reduce(state)) {
+      status = FactorStatus::not_positive_definite;
+      continue;
+    }
+    z_ = J_.cols() > 0 ? VecX(Z_factor_.solve(rhs_)) : VecX(0);
+    v_.noalias() = J_ * z_;
+    v_ += moved_;
+    return true;
+  }
+  return fail(status, report);
+}
+
+bool ConjacStepper::fail(FactorStatus status, StepReport& report) const {
+  report.outcome = status == FactorStatus::not_finite ? Outcome::not_finite : Outcome::factorisation_failed;
+  report.detail =
+      fmt::format("the stiffness of the quasistatic nodes could not be factorised: {}{}", to_string(status),
+                  options_.stiffness == StiffnessKind::exact ? "; stiffness = \"on-demand\" projects it instead" : "");
+  return false;
+}
+
+/// Filters the velocities of all nodes, then projects what was filtered onto the dynamic ones (conjac, section 4,
+/// "Bunny"): v_d* = argmin |v_f - J v_d| in the norm of M + h D + beta h^2 H. With v_f = v + dv this is
+/// v_d* = v_d + Z^{-1} J^T (M + h D + beta h^2 H) dv, and J^T H has columns for the dynamic nodes alone.
+void ConjacStepper::apply_friction(const State& state, double h) {
+  if (!model_->colliders()) return;
+  trial_ = state.x + h * v_;
+  scratch_ = v_;
+  apply_collider_friction(*model_->colliders(), linear_.end(), h, trial_, scratch_);
+  scratch_ -= v_;
+  for (Eigen::Index i = 0; i < scratch_.size(); ++i)
+    if (held_[at(i)]) scratch_[i] = 0;
+  if (J_.cols() == 0 || scratch_.isZero(0)) return;
+  rhs_.noalias() = MJ_.transpose() * scratch_;
+  if (linear_.damping()) rhs_.noalias() += h * DJ_.transpose() * scratch_;
+  VecX change(J_.cols());
+  for (std::size_t k = 0; k < dynamic_.size(); ++k)
+    change.segment<3>(3 * static_cast<Eigen::Index>(k)) = node(scratch_, dynamic_[k]);
+  rhs_.noalias() += options_.beta * h * h * stiffness_ * change;
+  for (Eigen::Index c = 0; c < rhs_.size(); ++c)
+    if (held_[3 * at(dynamic_[at(c / 3)]) + at(c % 3)]) rhs_[c] = 0;
+  z_ += Z_factor_.solve(rhs_);
+  v_.noalias() = J_ * z_;
+  v_ += moved_;
+}
+
+/// Eq. (13): x becomes x0 + h v plus the corrections of the quasistatic nodes.
+void ConjacStepper::stabilise(StepReport& report) {
+  const StabilisationOptions& options = options_.stabilisation;
+  x_ += linear_.h() * v_;
+  int begin = 0;
+  if (!options.line_search && options.corrections > 0) {
+    x_ += options.gamma * U_.rightCols(1);
+    begin = 1;
+  }
+  for (int k = begin; k < options.corrections; ++k) {
+    const double alpha = correct(x_, options.line_search ? 1 : options.gamma, report);
+    report.smallest_alpha = std::min(report.smallest_alpha, alpha);
+    if (alpha == 0) return;
+  }
+}
+
+/// One quasi-Newton correction of x with the factor at hand: `length` of it, halved until the energy falls. Returns the
+/// length that did. In a floating piece's frame the energy has the work of the frame's acceleration too: that of the
+/// difference between forces and imbalance.
+double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
+  constexpr int kHalvings = 12;
+  constexpr double kDecrease = 1e-4;
+  const Stopwatch watch(report.seconds.line_search);
+  const double energy = linear_.forces(x, f_);
+  imbalance(f_, scratch_);
+  U_ = scratch_;
+  solve_quasistatic(U_);
+  const double slope = -scratch_.dot(U_.col(0));
+  const double frame = (f_.cwiseProduct(is_quasistatic_) - scratch_).dot(U_.col(0));
+  double alpha = length;
+  for (int k = 0; k < kHalvings; ++k, alpha /= 2) {
+    trial_ = x + alpha * U_.col(0);
+    ++report.line_search_evaluations;
+    // Where rounding hides the decrease, forces are as balanced as can be: any length will do.
+    if (linear_.energy(trial_) + alpha * frame - energy <= kDecrease * alpha * slope + 1e-14 * std::abs(energy)) {
+      x = trial_;
+      return alpha;
+    }
+  }
+  return 0;
+}
+
+/// Algorithm 1, line 1: Newton's method over the quasistatic nodes, the dynamic ones where the state has them.
+bool ConjacStepper::settle(StepReport& report) {
+  constexpr int kIterations = 200;
+  constexpr double kTolerance = 1e-10;
+  linear_.impose(x_);
+  double first = 0;
+  for (int k = 0; k < kIterations; ++k) {
+    linear_.forces(x_, f_);
+    imbalance(f_, scratch_);
+    const double norm = scratch_.norm();
+    if (k == 0) first = std::max(norm, model_->external_force().norm());
+    if (norm <= kTolerance * first) return true;
+    FactorStatus status = FactorStatus::ok;
+    for (Rung rung : ladder())
+      if ((status = factor(x_, rung, report)) == FactorStatus::ok || status == FactorStatus::not_finite) break;
+    if (status != FactorStatus::ok) return fail(status, report);
+    condense();
+    if (correct(x_, 1, report) == 0) return true;
+  }
+  return true;
+}
+
+}  // namespace pliant

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+
+#include "pliant/solvers/conjac/dynamic_nodes.hpp"
+#include "pliant/solvers/conjac/linearly_implicit_stepper.hpp"
+
+namespace pliant {
+
+/// How quasistatic nodes are brought back to where their forces balance (conjac, section 3.3).
+struct StabilisationOptions {
+  double gamma = 1.0 / 3;  ///< share of a Newton correction that is applied
+  int corrections =
+      1;  ///< a step; later ones see new forces, but the same matrix, and are halved until the energy falls
+  /// Corrections in full in place of gamma, with new forces each, halved until the energy falls.
+  bool line_search = false;
+};
+
+struct ConjacOptions {
+  double beta = 0.5;  ///< weight of the stiffness in the dynamic equations
+  StiffnessKind stiffness = StiffnessKind::on_demand;
+  double tangential = 0;  ///< share of the contact stiffness along the surface
+  DynamicNodeOptions dynamic;
+  StabilisationOptions stabilisation;
+  bool initial_solve = false;  ///< Newton to quasistatic balance before the first step
+};
+
+/// conjac, Algorithm 1. A few dynamic nodes d carry the motion; all others, q, follow as if at rest:
+///
+///   J_qd = -H_qq^{-1} H_qd,   J = [I; J_qd],   J^T (M + h D + beta h^2 H) J v_d = J^T (M v0 + h f),
+///   v_q = J_qd v_d,   x_d += h v_d,   x_q += h v_q + gamma H_qq^{-1} f_q.
+///
+/// Beyond the paper: unknowns whose motion is prescribed, damping, and pieces that nothing would hold (docs/conjac.md).
+class ConjacStepper final : public Stepper {
+ public:
+  ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options);
+
+  std::string_view name() const override { return "conjac"; }
+  StepReport step(State& state, double h) override;
+  /// Those of the last step, or, before the first, as chosen.
+  const std::vector<Index>& dynamic_nodes() const { return dynamic_; }
+
+ private:
+  /// Ways to a positive definite H_qq, in the order they are tried.
+  enum class Rung { exact, exact_ldlt, projected, projected_with_inertia };
+
+  void advance(State& state, double h, StepReport& report);
+  void assign_roles();
+  std::span<const Rung> ladder() const;
+  bool settle(StepReport& report);
+  FactorStatus factor(const VecX& x, Rung rung, StepReport& report);
+  void condense();
+  bool reduce(const State& state);
+  bool solve_for_velocities(const State& state, StepReport& report);
+  void apply_friction(const State& state, double h);
+  void stabilise(StepReport& report);
+  void imbalance(const VecX& f, VecX& result);
+  double correct(VecX& x, double length, StepReport& report);
+  void solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B);
+  bool fail(FactorStatus status, StepReport& report) const;
+
+  std::shared_ptr<const Model> model_;
+  ConjacOptions options_;
+  LinearModel linear_;
+  std::vector<Index> chosen_;          ///< dynamic nodes as asked for
+  std::vector<Index> dynamic_;         ///< and those that free pieces need beside them
+  std::vector<std::uint8_t> held_;     ///< per unknown: neither dynamic nor quasistatic
+  VecX is_quasistatic_;                ///< per unknown: 1 or 0
+  std::vector<Index> floating_;        ///< per node: the floating piece it is in, or -1
+  std::vector<double> floating_mass_;  ///< of each, kg
+  bool analysed_ = false;
+
+  BlockMatrix H_;
+  SparseCholesky cholesky_;
+  Rung rung_ = Rung::exact;
+  double shift_ = 0;             ///< on the diagonal of the dynamic nodes, N/m
+  Eigen::MatrixXd J_, MJ_, DJ_;  ///< a column for each dynamic velocity
+  Eigen::MatrixXd U_;            ///< right-hand sides over q, then solutions with H_qq
+  Eigen::MatrixXd stiffness_;    ///< J^T H J
+  Eigen::MatrixXd Z_;            ///< J^T (M + h D + beta h^2 H) J
+  Eigen::LDLT<Eigen::MatrixXd> Z_factor_;
+  Eigen::MatrixXd at_dynamic_;  ///< scratch
+  VecX mass_;                   ///< lumped, per unknown, kg
+  VecX pull_;                   ///< H times the prescribed velocities
+  VecX moved_;                  ///< velocities when the dynamic ones are zero
+  VecX rhs_, z_, f_, v_, x_, trial_, scratch_, momentum_;
+};
+
+}  // namespace pliant
