@@ -7,6 +7,7 @@
 
 #include "experiments/pitfalls/pitfalls.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
+#include "experiments/warp_canceling/warp_canceling.hpp"
 #include "pliant/io/build_info.hpp"
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
@@ -77,6 +78,7 @@ const std::vector<Experiment>& catalogue() {
   static const std::vector<Experiment> experiments = [] {
     std::vector<Experiment> all = pitfalls_experiments();
     for (Experiment& experiment : quasi_newton_experiments()) all.push_back(std::move(experiment));
+    for (Experiment& experiment : warp_canceling_experiments()) all.push_back(std::move(experiment));
     return all;
   }();
   return experiments;

@@ -16,7 +16,7 @@ namespace pliant {
 namespace {
 
 // The last digit is the version of the format. Numbers are stored as the machine has them (little-endian IEEE).
-constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-2\n";
+constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-3\n";
 
 class Writer {
  public:
@@ -94,6 +94,10 @@ Checkpoint decode(std::string_view bytes) {
     state.activation.resize(count);
     return state.activation.data();
   });
+  in.get_array<double>([&](std::uint64_t count) {
+    checkpoint.stepper.resize(count);
+    return checkpoint.stepper.data();
+  });
   const auto frames = in.get<std::uint64_t>();
   for (std::uint64_t i = 0; i < frames; ++i) {
     FilmFrame frame;
@@ -119,6 +123,7 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
   out.put_array(checkpoint.state.x.data(), static_cast<std::size_t>(checkpoint.state.x.size()));
   out.put_array(checkpoint.state.v.data(), static_cast<std::size_t>(checkpoint.state.v.size()));
   out.put_array(checkpoint.state.activation.data(), checkpoint.state.activation.size());
+  out.put_array(checkpoint.stepper.data(), checkpoint.stepper.size());
   out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
   for (const FilmFrame& frame : checkpoint.film) {
     out.put(frame.time);

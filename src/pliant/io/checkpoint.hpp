@@ -16,10 +16,11 @@ struct FilmFrame {
   std::vector<float> positions;
 };
 
-/// Everything needed to go on as if nothing had happened: steppers hold nothing that a state needs.
+/// Everything needed to go on as if nothing had happened.
 struct Checkpoint {
   Fingerprint fingerprint;
   State state;
+  std::vector<double> stepper;  ///< Stepper::memory
   std::vector<FilmFrame> film;
 };
 

@@ -43,7 +43,7 @@ FrameWriter::FrameWriter(std::filesystem::path folder, std::shared_ptr<const Mod
 
 std::string FrameWriter::file_name(std::int64_t frame) const { return fmt::format("frames/frame_{:06}.vtu", frame); }
 
-void FrameWriter::write(std::int64_t frame, const State& state) {
+void FrameWriter::write(std::int64_t frame, const State& state, std::span<const ElementValues> more) {
   std::filesystem::create_directories(folder_ / "frames");
   const VecX displacement = state.x - model_->rest();
   const CellValues values = cell_values(*model_, {state.x, state.activation});
@@ -67,6 +67,7 @@ void FrameWriter::write(std::int64_t frame, const State& state) {
         break;
     }
   }
+  for (const ElementValues& field : more) in_cells.push_back({std::string(field.name), 1, field.values});
   std::vector<VtuCells> cells;
   for (std::size_t b = 0; b < cells_.size(); ++b)
     cells.push_back(

@@ -14,7 +14,8 @@ class FrameWriter {
  public:
   FrameWriter(std::filesystem::path folder, std::shared_ptr<const Model> model, std::vector<FrameField> fields);
 
-  void write(std::int64_t frame, const State& state);
+  /// `more`: fields of the elements that the stepper has to show.
+  void write(std::int64_t frame, const State& state, std::span<const ElementValues> more = {});
   /// A frame that an earlier run has written.
   void add_existing(std::int64_t frame, double time);
   /// Writes result.pvd with the frames so far.

@@ -45,7 +45,7 @@ void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame
 }  // namespace
 
 ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, const Scene& scene,
-                           std::shared_ptr<const Model> model, std::int64_t steps, State& state,
+                           std::shared_ptr<const Model> model, std::int64_t steps, State& state, Stepper& stepper,
                            const std::function<void(const std::string&)>& notice)
     : folder_(std::move(folder)),
       scene_(scene),
@@ -61,21 +61,21 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, const S
                     "choose another folder with --out",
                     folder_.string()));
   if (start == RunStart::resume) {
-    resume(state, notice);
+    resume(state, stepper, notice);
   } else {
     if (used) remove_results(folder_);
-    begin(state);
+    begin(state, stepper);
   }
 }
 
-void ResultFolder::begin(const State& state) {
+void ResultFolder::begin(const State& state, const Stepper& stepper) {
   std::filesystem::create_directories(folder_);
   log_ = StepLog::begin(folder_ / "steps.jsonl");
   film_.visit(state);
-  frames_.write(0, state);
+  frames_.write(0, state, stepper.element_values());
 }
 
-void ResultFolder::resume(State& state, const std::function<void(const std::string&)>& notice) {
+void ResultFolder::resume(State& state, Stepper& stepper, const std::function<void(const std::string&)>& notice) {
   std::optional<Checkpoint> checkpoint = checkpoints_.newest(notice);
   if (!checkpoint)
     throw InputError(
@@ -87,6 +87,7 @@ void ResultFolder::resume(State& state, const std::function<void(const std::stri
   StepHistory history;
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->state.step, history);
   state = std::move(checkpoint->state);
+  stepper.recall(checkpoint->stepper);
   film_.restore(std::move(checkpoint->film));
   totals_ = std::move(history.totals);
   frames_.add_existing(0, 0);
@@ -101,21 +102,23 @@ void ResultFolder::add_report(std::int64_t step, double time, const StepReport& 
   totals_.add(report);
 }
 
-void ResultFolder::add_state(const State& state) {
+void ResultFolder::add_state(const State& state, const Stepper& stepper) {
   film_.visit(state);
-  if (state.step % scene_.output.every == 0) frames_.write(state.step / scene_.output.every, state);
-  if (scene_.output.checkpoint_every > 0 && state.step % scene_.output.checkpoint_every == 0) save(state);
+  if (state.step % scene_.output.every == 0)
+    frames_.write(state.step / scene_.output.every, state, stepper.element_values());
+  if (scene_.output.checkpoint_every > 0 && state.step % scene_.output.checkpoint_every == 0) save(state, stepper);
 }
 
-void ResultFolder::save(const State& state) {
+void ResultFolder::save(const State& state, const Stepper& stepper) {
   // First what the checkpoint counts on, then the checkpoint.
   log_->flush_to_disk();
   frames_.write_list();
-  checkpoints_.write({fingerprint_, state, film_.frames()});
+  checkpoints_.write({fingerprint_, state, stepper.memory(), film_.frames()});
 }
 
-void ResultFolder::add_last_frame(const State& state) {
-  if (state.step % scene_.output.every != 0) frames_.write(state.step / scene_.output.every + 1, state);
+void ResultFolder::add_last_frame(const State& state, const Stepper& stepper) {
+  if (state.step % scene_.output.every != 0)
+    frames_.write(state.step / scene_.output.every + 1, state, stepper.element_values());
 }
 
 void ResultFolder::draw(const State& last) const { draw_pictures(folder_, *model_, film_.frames(), last); }

@@ -21,26 +21,27 @@ enum class RunStart { fresh, replace, resume };
 class ResultFolder {
  public:
   /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
-  /// from; std::system_error when it cannot be written. `state` is replaced by that of the checkpoint.
+  /// from; std::system_error when it cannot be written. `state` and `stepper` take up those of the checkpoint.
   ResultFolder(std::filesystem::path folder, RunStart start, const Scene& scene, std::shared_ptr<const Model> model,
-               std::int64_t steps, State& state, const std::function<void(const std::string&)>& notice);
+               std::int64_t steps, State& state, Stepper& stepper,
+               const std::function<void(const std::string&)>& notice);
 
   /// Appends the report of the step that led, or should have led, to `step`.
   void add_report(std::int64_t step, double time, const StepReport& report);
   /// Writes what is due after the step that led to `state`.
-  void add_state(const State& state);
+  void add_state(const State& state, const Stepper& stepper);
   /// Writes a checkpoint and the list of frames now.
-  void save(const State& state);
+  void save(const State& state, const Stepper& stepper);
   /// The frame of the last step, should none be due.
-  void add_last_frame(const State& state);
+  void add_last_frame(const State& state, const Stepper& stepper);
   void draw(const State& last) const;
 
   const std::filesystem::path& path() const { return folder_; }
   const RunTotals& totals() const { return totals_; }
 
  private:
-  void begin(const State& state);
-  void resume(State& state, const std::function<void(const std::string&)>& notice);
+  void begin(const State& state, const Stepper& stepper);
+  void resume(State& state, Stepper& stepper, const std::function<void(const std::string&)>& notice);
 
   std::filesystem::path folder_;
   const Scene& scene_;

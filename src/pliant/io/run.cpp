@@ -32,9 +32,9 @@ std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptio
     throw InputError(fmt::format(
         "results are written from the first step on, but {} steps have been taken; write from the beginning, or resume",
         state.step));
-  auto folder =
-      std::make_unique<ResultFolder>(options.folder, options.start, simulation.scene(), simulation.model(), steps,
-                                     state, [&](const std::string& text) { observer.on_notice(text); });
+  auto folder = std::make_unique<ResultFolder>(options.folder, options.start, simulation.scene(), simulation.model(),
+                                               steps, state, simulation.stepper(),
+                                               [&](const std::string& text) { observer.on_notice(text); });
   simulation.set_state(state);
   return folder;
 }
@@ -59,7 +59,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     const bool good = simulation.took(report);
     result.totals.add(report);
     if (folder) folder->add_report(step, time, report);
-    if (folder && good) folder->add_state(state);
+    if (folder && good) folder->add_state(state, simulation.stepper());
     observer.on_step(state, report);
     if (!good) {
       result.end = RunEnd::failed;
@@ -73,8 +73,8 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   }
 
   if (folder) {
-    if (result.end == RunEnd::finished) folder->add_last_frame(state);
-    folder->save(state);
+    if (result.end == RunEnd::finished) folder->add_last_frame(state, simulation.stepper());
+    folder->save(state, simulation.stepper());
     if (scene.output.pictures) {
       observer.on_drawing();
       folder->draw(state);

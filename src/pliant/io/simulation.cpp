@@ -94,7 +94,7 @@ VecX Simulation::unbalanced_forces() {
 }
 
 void Simulation::save(const std::filesystem::path& file) const {
-  write_checkpoint(file, {fingerprint(scene_, *model_), *state_, {}});
+  write_checkpoint(file, {fingerprint(scene_, *model_), *state_, stepper_->memory(), {}});
 }
 
 void Simulation::load(const std::filesystem::path& file) {
@@ -104,6 +104,7 @@ void Simulation::load(const std::filesystem::path& file) {
     throw InputError(fmt::format("checkpoint {} belongs to another scene: {} differ; undo the change", file.string(),
                                  checkpoint.fingerprint.difference(own)));
   set_state(checkpoint.state);
+  stepper_->recall(checkpoint.stepper);
   before_ = {};
 }
 

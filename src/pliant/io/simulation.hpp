@@ -24,6 +24,9 @@ class Simulation {
   /// To be read and written between steps. The object and its arrays stay where they are in memory, whatever is stepped
   /// or loaded; only a rebuild that changes the number of nodes makes a new one.
   const std::shared_ptr<State>& state() const { return state_; }
+  /// For what it has to tell of the last step, and its memory.
+  const Stepper& stepper() const { return *stepper_; }
+  Stepper& stepper() { return *stepper_; }
   /// Copies a state of the same model. Throws InputError when it has another number of nodes.
   void set_state(const State& state);
 

@@ -67,6 +67,7 @@ std::string step_line(std::int64_t step, double time, const StepReport& report) 
                  {"step_length", report.residuals.step_length}}},
                {"minimum_gap", report.minimum_gap},
                {"seconds", to_json(report.seconds)}};
+  for (const Figure& figure : report.figures) json["figures"][std::string(figure.name)] = figure.value;
   if (!report.history.empty()) {
     Json history = Json::array();
     for (const IterationRecord& r : report.history)

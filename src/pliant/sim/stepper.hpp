@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,12 @@ struct StageSeconds {
   double total = 0;
 };
 
+/// A number that only some families have to tell of a step.
+struct Figure {
+  std::string_view name;  ///< a literal: what it is, with its unit's name in front where it has one
+  double value = 0;
+};
+
 struct StepReport {
   Outcome outcome = Outcome::converged;
   std::string detail;  ///< for people: why, with numbers and units; empty when converged
@@ -62,6 +69,7 @@ struct StepReport {
       std::numeric_limits<double>::infinity();  ///< to a collider, m; negative inside; infinity without any
   StageSeconds seconds;
   std::vector<IterationRecord> history;
+  std::vector<Figure> figures;
 
   bool converged() const { return outcome == Outcome::converged; }
   /// Whether it did what it was asked to.
@@ -72,13 +80,26 @@ struct StepReport {
   }
 };
 
+/// One number for each element of all bodies, body by body, of the last step: a field of its frame.
+struct ElementValues {
+  std::string_view name;
+  std::span<const double> values;
+};
+
 /// Advances a state. A stepper holds factorisations and scratch memory for its model, nothing that a state needs: any
-/// state of the model may be passed at any time, and the result depends on state and step size alone.
+/// state of the model may be passed at any time. The result depends on state and step size alone, and on memory() where
+/// there is any.
 class Stepper {
  public:
   virtual ~Stepper() = default;
   virtual std::string_view name() const = 0;
   virtual StepReport step(State& state, double h) = 0;
+  /// Valid until the next step.
+  virtual std::vector<ElementValues> element_values() const { return {}; }
+  /// What the next step depends on besides the state, for methods that keep a matrix from step to step: a checkpoint
+  /// with it goes on with the same bits. A stepper that is not given it back begins anew.
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void recall(std::span<const double> /*memory*/) {}
 };
 
 }  // namespace pliant

@@ -1,0 +1,73 @@
+#include "experiments/warp_canceling/runs.hpp"
+
+#include <algorithm>
+
+namespace pliant::experiments {
+
+double Measured::mean(const std::string& name) const {
+  const auto found = figures.find(name);
+  return found == figures.end() || steps == 0 ? 0 : found->second / steps;
+}
+
+MethodRun::MethodRun(std::shared_ptr<const Model> model, const Method& method, double h)
+    : model_(std::move(model)), stepper_(make_stepper(model_, method.solver, method.parameters)), h_(h) {
+  measured_.state = model_->rest_state();
+}
+
+bool MethodRun::step() {
+  const bool first = measured_.state.step == 0;
+  State next = measured_.state;
+  last_ = stepper_->step(next, h_);
+  if (!last_.advanced()) {
+    measured_.failure = to_string(last_.outcome);
+    return false;
+  }
+  measured_.state = std::move(next);
+  if (first) return true;
+  const double ms = 1e3 * last_.seconds.total;
+  ++measured_.steps;
+  measured_.total_ms += ms;
+  measured_.least_ms = std::min(measured_.least_ms, ms);
+  measured_.most_ms = std::max(measured_.most_ms, ms);
+  measured_.linear_iterations += last_.linear_iterations;
+  double budget = 0, spent = 0;
+  for (const Figure& figure : last_.figures) {
+    measured_.figures[std::string(figure.name)] += figure.value;
+    if (figure.name == "seconds_budget") budget = figure.value;
+    if (figure.name == "seconds_cholesky_update") spent = figure.value;
+  }
+  measured_.over_budget += budget > 0 && spent > 1.1 * budget;
+  return true;
+}
+
+Measured simulate(Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
+                  double progress_begin, double progress_end, const std::function<void(const MethodRun&)>& each) {
+  MethodRun run(std::move(model), method, h);
+  for (int s = 0; s < steps && !context.stopped(); ++s) {
+    context.progress(progress_begin + (progress_end - progress_begin) * s / steps, method.label);
+    if (!run.step()) break;
+    each(run);
+  }
+  return run.measured();
+}
+
+Json measured_row(const Measured& m) {
+  return {{"ms", m.average_ms()},
+          {"least_ms", m.steps > 0 ? m.least_ms : 0},
+          {"most_ms", m.most_ms},
+          {"elements_refreshed", m.mean("refreshed_elements")},
+          {"supernodes_refreshed", m.mean("refreshed_supernodes")},
+          {"cg_iterations", m.steps > 0 ? m.linear_iterations / m.steps : 0},
+          {"steps", m.steps},
+          {"failure", m.failure}};
+}
+
+Json stage_columns(const Measured& m) {
+  Json columns = Json::object();
+  for (const char* stage : {"element_rotations", "node_rotations", "error_estimate", "matrix_update", "cholesky_update",
+                            "right_hand_side", "solve", "contact"})
+    columns[std::string(stage) + "_ms"] = m.mean_ms(stage);
+  return columns;
+}
+
+}  // namespace pliant::experiments

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "experiments/experiment.hpp"
+#include "pliant/solvers/catalogue.hpp"
+
+namespace pliant::experiments {
+
+/// A solver with its settings, as a row names it.
+struct Method {
+  std::string label, solver;
+  ParameterMap parameters = {};
+};
+
+/// What the steps of one method took, without the first, which factorises everything in every method.
+struct Measured {
+  int steps = 0;
+  std::string failure;  ///< outcome of the step that failed; empty: all went through
+  double least_ms = 1e300, most_ms = 0, total_ms = 0;
+  double linear_iterations = 0;           ///< sum
+  std::map<std::string, double> figures;  ///< sums, by the names of StepReport::figures
+  int over_budget = 0;                    ///< steps whose refactorisation took more than 1.1 of its budget
+  State state;                            ///< at the end
+
+  double average_ms() const { return steps > 0 ? total_ms / steps : 0; }
+  /// Mean over the steps.
+  double mean(const std::string& name) const;
+  double mean_ms(const std::string& stage) const { return 1e3 * mean("seconds_" + stage); }
+};
+
+/// One method at work, step by step, so that several can be run side by side.
+class MethodRun {
+ public:
+  MethodRun(std::shared_ptr<const Model> model, const Method& method, double h);
+  /// False when the step failed; the state is then where it was.
+  bool step();
+  const State& state() const { return measured_.state; }
+  const Measured& measured() const { return measured_; }
+  const StepReport& last() const { return last_; }
+  Stepper& stepper() { return *stepper_; }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  std::unique_ptr<Stepper> stepper_;
+  double h_;
+  Measured measured_;
+  StepReport last_;
+};
+
+/// Runs a method for some steps; `each` is called after every step.
+Measured simulate(
+    Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
+    double progress_begin, double progress_end,
+    const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {});
+
+/// Columns every row has: method, milliseconds, shares refreshed, iterations.
+Json measured_row(const Measured& measured);
+/// The rows of Table II in milliseconds.
+Json stage_columns(const Measured& measured);
+
+}  // namespace pliant::experiments

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/solvers/warp_canceling/corotated_elements.hpp"
+
+namespace pliant {
+
+/// The supernodes of a factorisation as the mesh sees them. Their numbers are a postorder: descendants come first.
+struct SupernodePartition {
+  std::vector<Index> parent;      ///< -1 at a root
+  std::vector<Index> of_node;     ///< the supernode that eliminates a node
+  std::vector<Index> of_element;  ///< the lowest supernode among those of its nodes; the others are its ancestors
+  std::vector<Index> some_node;   ///< of each supernode
+
+  Index count() const { return static_cast<Index>(parent.size()); }
+};
+SupernodePartition partition_of(const SparseCholesky& factor, const Model& model);
+/// One supernode for all, for solvers without a factor.
+SupernodePartition whole_partition(const Model& model);
+
+/// A = (1 + h alpha) M + sum_e (h beta + h^2) Q_e K_e Q_e^T + h^2 penalties, with the rotations Q_e of each element's
+/// nodes as they were when the element was last refreshed (warp-canceling, (5)): stale where it was not.
+class WarpedMatrix {
+ public:
+  WarpedMatrix(const Model& model, const CorotatedElements& elements, const SupernodePartition& partition);
+
+  /// What the diagonal gets from mass, damping and penalties, which unknowns are prescribed, and the scale of each
+  /// body's stiffness. Everything must be refreshed or restored afterwards.
+  void set_boundary(const BoundaryState& boundary, double h);
+  /// h beta + h^2 of each body.
+  std::span<const double> scale() const { return scale_; }
+
+  /// Takes over the present rotations for all elements of the marked supernodes, and assembles their blocks. A
+  /// supernode's ancestors must be marked with it.
+  void refresh(std::span<const std::uint8_t> marked, std::span<const Mat3> node_rotations);
+
+  const BlockMatrix& matrix() const { return A_; }
+  /// Q of a batch, as last refreshed.
+  const NodeRotationBatch& rotations(Index batch) const { return Q_[static_cast<std::size_t>(batch)]; }
+  /// Slots of the elements of a supernode.
+  Range slots(Index supernode) const { return slots_[static_cast<std::size_t>(supernode)]; }
+
+  /// All rotations Q, for checkpoints, and back; 36 numbers a slot.
+  std::span<const double> memory() const;
+  void restore(std::span<const double> memory);
+  /// Bytes of the matrix itself and of the element blocks it is assembled from.
+  std::int64_t matrix_bytes() const { return static_cast<std::int64_t>(A_.values().size() * sizeof(double)); }
+  std::int64_t element_bytes() const {
+    return static_cast<std::int64_t>(blocks_.size() * sizeof(double) + Q_.size() * sizeof(NodeRotationBatch));
+  }
+
+ private:
+  void assemble(std::span<const std::uint8_t> marked);
+
+  const Model& model_;
+  const CorotatedElements& elements_;
+  BlockMatrix A_;
+  std::vector<Range> slots_;                ///< per supernode
+  std::vector<std::int64_t> owned_start_;   ///< per supernode, into owned_
+  std::vector<std::int64_t> owned_;         ///< blocks of the matrix by the supernode whose panel they go to
+  std::vector<std::int64_t> source_start_;  ///< per block of the matrix
+  std::vector<std::uint32_t> source_;       ///< twice the number of an element's block, plus one when transposed
+  std::vector<Index> block_row_;            ///< per block of the matrix
+  std::vector<NodeRotationBatch> Q_;
+  std::vector<double> blocks_;  ///< 90 a slot
+  std::vector<double> scale_, diagonal_;
+  std::vector<std::uint8_t> fixed_;
+  std::vector<std::int64_t> todo_;  ///< scratch
+};
+
+}  // namespace pliant
