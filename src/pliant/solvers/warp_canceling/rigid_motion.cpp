@@ -57,25 +57,25 @@ void FreeParts::set_boundary(const BoundaryState& boundary) {
 
 void FreeParts::push(const VecX& impulse, const VecX& x, double h, VecX& v) const {
   if (none_) return;
-  struct Motion {
+  struct RigidMotion {
     Vec3 centre = Vec3::Zero(), momentum = Vec3::Zero(), spin = Vec3::Zero();
     Mat3 inertia = Mat3::Zero();
   };
-  std::vector<Motion> motions(mass_.size());
+  std::vector<RigidMotion> motions(mass_.size());
   const VecX& mass = model_.mass().lumped();
   for (Index i = 0; i < model_.nodes(); ++i) {
-    Motion& motion = motions[at(part_[at(i)])];
+    RigidMotion& motion = motions[at(part_[at(i)])];
     motion.centre += mass[i] / mass_[at(part_[at(i)])] * node(x, i);
     motion.momentum += node(impulse, i);
   }
   for (Index i = 0; i < model_.nodes(); ++i) {
-    Motion& motion = motions[at(part_[at(i)])];
+    RigidMotion& motion = motions[at(part_[at(i)])];
     const Vec3 r = node(x, i) - motion.centre;
     motion.inertia += mass[i] * (r.squaredNorm() * Mat3::Identity() - r * r.transpose());
     motion.spin += r.cross(node(impulse, i));
   }
   for (std::size_t p = 0; p < motions.size(); ++p) {
-    Motion& motion = motions[p];
+    RigidMotion& motion = motions[p];
     const double damping = 1 + h * alpha_[p];
     motion.momentum /= damping * mass_[p];                               // now a velocity
     motion.spin = solve_inertia(motion.inertia, motion.spin) / damping;  // now an angular one
