@@ -39,11 +39,11 @@ constexpr Index assembly_columns = 32;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-/// Zeroes node columns of the panel, from their diagonal blocks down.
+/// Zeroes node columns of the panel, from their diagonal blocks down, with the padding that solutions read.
 void clear_panel(int b, const Front& front, Range columns) {
   for (Index j = b * columns.begin; j < b * columns.end; ++j) {
     const Index top = j / b * b;
-    std::fill_n(front.panel + top + j * front.stride, front.pivots + front.rows - top, 0.0);
+    std::fill_n(front.panel + top + j * front.stride, front.stride - top, 0.0);
   }
 }
 

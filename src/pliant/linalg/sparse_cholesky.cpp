@@ -57,8 +57,8 @@ struct SparseCholesky::Implementation {
   Multifrontal numeric;
   TreeSolve substitution;
   std::optional<Factorisation> factored;
-  std::vector<float> panels_in_float;
-  BlockMatrix matrix;  ///< the last one of an L D L^T, for residuals
+  AlignedArray panels_in_float;  ///< floats, or nothing
+  BlockMatrix matrix;            ///< the last one of an L D L^T, for residuals
   Eigen::MatrixXd solution, residual;
   VecX column, product;
 
@@ -138,7 +138,7 @@ FactorStatus SparseCholesky::factor(const BlockMatrix& A, Factorisation kind) {
   assert(A.block_size() == self.plan->block_size);
   assert(A.shared_pattern() == self.pattern || A.pattern() == *self.pattern);
   self.factored.reset();
-  self.panels_in_float.clear();
+  self.panels_in_float.reset();
   if (!finite(A.values())) return FactorStatus::not_finite;
   return self.finish(self.numeric.factor(A, kind), A);
 }
@@ -149,7 +149,7 @@ FactorStatus SparseCholesky::refactor(const BlockMatrix& A, std::span<const Inde
   assert(A.block_size() == self.plan->block_size);
   assert(A.shared_pattern() == self.pattern || A.pattern() == *self.pattern);
   self.factored.reset();
-  self.panels_in_float.clear();
+  self.panels_in_float.reset();
   if (!finite(A.values())) return FactorStatus::not_finite;
   return self.finish(self.numeric.refactor(A, dirty_nodes), A);
 }
@@ -159,8 +159,8 @@ void SparseCholesky::solve(Eigen::Ref<Eigen::MatrixXd> b) {
   Implementation& self = *implementation_;
   assert(b.rows() == Eigen::Index(self.plan->block_size) * self.plan->nodes);
   if (b.size() == 0) return;
-  if (!self.panels_in_float.empty()) {
-    self.substitution.solve(self.panels_in_float.data(), b);
+  if (self.panels_in_float) {
+    self.substitution.solve(reinterpret_cast<const float*>(self.panels_in_float.get()), b);
   } else if (*self.factored == Factorisation::llt) {
     self.substitution.solve(self.numeric.numbers(), b);
   } else {
@@ -172,14 +172,15 @@ void SparseCholesky::store_in_float() {
   assert(implementation_ && implementation_->factored == Factorisation::llt && "there is no LL^T");
   Implementation& self = *implementation_;
   const auto count = static_cast<std::size_t>(self.plan->panel_numbers);
-  self.panels_in_float.assign(count, 0.0F);
+  self.panels_in_float = make_aligned_array((count + 1) / 2);
+  auto* floats = reinterpret_cast<float*>(self.panels_in_float.get());
+  std::fill_n(floats, count, 0.0F);
   // Column by column from the diagonal down: nothing else was ever written.
   for (const auto& s : self.plan->supernodes) {
     for (Index j = 0; j < self.plan->block_size * s.pivots; ++j) {
       const std::int64_t column = s.panel + j * s.stride;
       for (Index i = j; i < self.plan->block_size * (s.pivots + s.rows); ++i)
-        self.panels_in_float[static_cast<std::size_t>(column + i)] =
-            static_cast<float>(self.numeric.numbers().panels[static_cast<std::size_t>(column + i)]);
+        floats[column + i] = static_cast<float>(self.numeric.numbers().panels[static_cast<std::size_t>(column + i)]);
     }
   }
   self.numeric.release();
@@ -201,7 +202,7 @@ Eigen::MatrixXd SparseCholesky::schur_complement() const {
 }
 
 void SparseCholesky::condense(Eigen::Ref<Eigen::MatrixXd> X) {
-  assert(has_schur_complement() && implementation_->panels_in_float.empty());
+  assert(has_schur_complement() && !implementation_->panels_in_float);
   assert(X.rows() == Eigen::Index(implementation_->plan->block_size) * implementation_->plan->nodes);
   if (X.size() == 0) return;
   implementation_->substitution.condense(implementation_->numeric.numbers(), X);
@@ -220,7 +221,7 @@ Index SparseCholesky::perturbed_pivots() const {
 SparseCholesky::Statistics SparseCholesky::statistics() const {
   if (!implementation_) return {};
   const SymbolicFactor& plan = *implementation_->plan;
-  const bool in_float = !implementation_->panels_in_float.empty();
+  const bool in_float = implementation_->panels_in_float != nullptr;
   return {plan.factor_entries,
           plan.flops,
           implementation_->numeric.last_flops(),

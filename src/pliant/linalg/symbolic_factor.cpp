@@ -219,10 +219,10 @@ void amalgamate(std::vector<Group>& groups, int block_size) {
   }
 }
 
-/// Numbers of a panel column; columns begin on 32-byte boundaries, and not all in the same cache set.
+/// Numbers of a panel column; columns begin on cache lines, and not all in the same cache set.
 std::int64_t padded(std::int64_t rows) {
-  const std::int64_t stride = (rows + 3) / 4 * 4;
-  return stride % 256 == 0 ? stride + 4 : stride;
+  const std::int64_t stride = (rows + 7) / 8 * 8;
+  return stride % 256 == 0 ? stride + 8 : stride;
 }
 
 /// Supernodes in postorder with order, sizes and tree, from the merged groups. `old_order` is the order the groups

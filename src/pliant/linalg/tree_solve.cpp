@@ -24,32 +24,41 @@ constexpr double least_parallel_panel = 3e5;
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Position of (row, right-hand side) in either layout.
-std::int64_t place(const Values& v, std::int64_t row, Index q) {
+template <class T>
+std::int64_t place(const Values<T>& v, std::int64_t row, Index q) {
   return v.count <= dense::few ? row + q * v.step : row * v.step + q;
 }
 
-/// op(from[k], to[map[k]]) for all k, in nodes of b rows.
-template <int b, class Op>
-void for_node_rows(const Values& from, const Values& to, std::span<const Index> map, Op&& op) {
+/// op(from[k], to[map[k]]) for all k, in nodes of b rows; runs[k] rows from k on have consecutive places.
+template <int b, class T, class Op>
+void for_node_rows(const Values<T>& from, const Values<T>& to, std::span<const Index> map, std::span<const Index> runs,
+                   Op&& op) {
   const auto n = static_cast<Index>(map.size());
-  if (from.count <= dense::few) {
-    for (Index q = 0; q < from.count; ++q) {
-      double* f = from.data + q * from.step;
-      double* t = to.data + q * to.step;
-      for (Index i = 0; i < n; ++i) {
-        for (int c = 0; c < b; ++c) op(f[b * i + c], t[std::int64_t(b) * map[at(i)] + c]);
-      }
-    }
-  } else {
-    for (Index i = 0; i < n; ++i) {
-      double* f = from.data + std::int64_t(b) * i * from.step;
-      double* t = to.data + std::int64_t(b) * map[at(i)] * to.step;
-      for (std::int64_t k = 0; k < b * from.step; ++k) op(f[k], t[k]);
+  const bool few = from.count <= dense::few;
+  for (Index i = 0; i < n; i += runs[at(i)]) {
+    const std::int64_t rows = std::int64_t(b) * runs[at(i)];
+    for (Index q = 0; q < (few ? from.count : 1); ++q) {
+      T* f = from.data + place(from, std::int64_t(b) * i, q);
+      T* t = to.data + place(to, std::int64_t(b) * map[at(i)], q);
+      const std::int64_t count = few ? rows : rows * from.step;
+      for (std::int64_t k = 0; k < count; ++k) op(f[k], t[k]);
     }
   }
 }
 
-void copy_rows(Index rows, const Values& from, const Values& to) {
+/// The same where consecutive rows have places anywhere.
+template <int b, class T, class Op>
+void for_node_rows(const Values<T>& from, const Values<T>& to, std::span<const Index> map, Op&& op) {
+  for (Index i = 0; i < static_cast<Index>(map.size()); ++i) {
+    for (int c = 0; c < b; ++c) {
+      for (Index q = 0; q < from.count; ++q)
+        op(from.data[place(from, std::int64_t(b) * i + c, q)], to.data[place(to, std::int64_t(b) * map[at(i)] + c, q)]);
+    }
+  }
+}
+
+template <class T>
+void copy_rows(Index rows, const Values<T>& from, const Values<T>& to) {
   if (from.count <= dense::few) {
     for (Index q = 0; q < from.count; ++q) std::copy_n(from.data + q * from.step, rows, to.data + q * to.step);
   } else {
@@ -59,7 +68,8 @@ void copy_rows(Index rows, const Values& from, const Values& to) {
 
 /// The pivots of an L D L^T: to[i] = from[order[i]], or back: to[order[i]] = from[i].
 enum class Direction { to_pivots, back };
-void permute_rows(Index rows, const Index* order, Direction direction, const Values& from, const Values& to) {
+template <class T>
+void permute_rows(Index rows, const Index* order, Direction direction, const Values<T>& from, const Values<T>& to) {
   for (Index i = 0; i < rows; ++i) {
     const Index source = direction == Direction::back ? i : order[i],
                 target = direction == Direction::back ? order[i] : i;
@@ -69,7 +79,7 @@ void permute_rows(Index rows, const Index* order, Direction direction, const Val
 
 /// Values become D^{-1} times them.
 void divide_by_pivots(Index pivots, const double* panel, std::int64_t stride, const double* off_diagonal,
-                      const Values& v) {
+                      const Values<double>& v) {
   for (Index i = 0; i < pivots; ++i) {
     const double a = panel[i * (stride + 1)], b = off_diagonal[i];
     if (b == 0) {
@@ -87,11 +97,75 @@ void divide_by_pivots(Index pivots, const double* panel, std::int64_t stride, co
   }
 }
 
-void clear_rows(Index rows, const Values& v) {
+template <class T>
+void clear_rows(std::int64_t rows, const Values<T>& v) {
   if (v.count <= dense::few) {
-    for (Index q = 0; q < v.count; ++q) std::fill_n(v.data + q * v.step, rows, 0.0);
+    for (Index q = 0; q < v.count; ++q) std::fill_n(v.data + q * v.step, rows, T{0});
   } else {
-    std::fill_n(v.data, rows * v.step, 0.0);
+    std::fill_n(v.data, rows * v.step, T{0});
+  }
+}
+
+/// L^{-1} with one panel, and the rows below lose their part. Values have `stride` rows where right-hand sides are few.
+template <class T>
+void solve_panel(Index pivots, Index front_rows, const T* panel, std::int64_t stride, dense::Diagonal diagonal,
+                 bool parallel, const Values<T>& values) {
+  if (values.count <= dense::few) {
+    const dense::PanelOfFew<T> few{panel, stride, diagonal, values};
+    const auto rows = static_cast<Index>(stride);
+    Index j = 0;
+    if (parallel) {
+      for (; j + step_columns <= pivots; j += step_columns) {
+        const Index below = j + step_columns, first_tile = below / tile_rows;
+        few.forward({j, below}, below);
+        for_tiles(true, (rows + tile_rows - 1) / tile_rows - first_tile, 1, [&](Index t, Index) {
+          const Index begin = (first_tile + t) * tile_rows;
+          few.apply({j, below}, {std::max(below, begin), std::min(rows, begin + tile_rows)});
+        });
+      }
+    }
+    few.forward({j, pivots}, rows);
+    return;
+  }
+  for (Index j = 0; j < pivots; j += step_columns) {
+    const Index width = std::min(step_columns, pivots - j), below = j + width;
+    const T* L = panel + j * stride;
+    dense::solve_lower(width, L + j, stride, diagonal, values.from_row(j));
+    for_tiles(parallel, front_rows - below, tile_rows, [&](Index begin, Index end) {
+      dense::subtract_apply(end - begin, width, L + below + begin, stride, values.from_row(j),
+                            values.from_row(below + begin));
+    });
+  }
+}
+
+/// L^{-T} with one panel, after the part of the rows below.
+template <class T>
+void solve_panel_transposed(Index pivots, Index front_rows, const T* panel, std::int64_t stride,
+                            dense::Diagonal diagonal, bool parallel, const Values<T>& values) {
+  if (values.count <= dense::few) {
+    const dense::PanelOfFew<T> few{panel, stride, diagonal, values};
+    const auto rows = static_cast<Index>(stride);
+    const Index whole_steps = parallel ? pivots / step_columns * step_columns : 0;
+    few.backward({whole_steps, pivots}, rows);
+    for (Index j = whole_steps - step_columns; j >= 0; j -= step_columns) {
+      const Index below = j + step_columns;
+      for_tiles(true, step_columns, tile_columns, [&](Index begin, Index end) {
+        few.apply_transposed({j + begin, j + end}, {below, rows});
+      });
+      few.backward({j, below}, below);
+    }
+    return;
+  }
+  for (Index j = (pivots - 1) / step_columns * step_columns; j >= 0; j -= step_columns) {
+    const Index width = std::min(step_columns, pivots - j), below = j + width;
+    const T* L = panel + j * stride;
+    if (below < front_rows) {
+      for_tiles(parallel, width, tile_columns, [&](Index begin, Index end) {
+        dense::subtract_apply_transposed(front_rows - below, end - begin, L + below + begin * stride, stride,
+                                         values.from_row(below), values.from_row(j + begin));
+      });
+    }
+    dense::solve_lower_transposed(width, L + j, stride, diagonal, values.from_row(j));
   }
 }
 
@@ -102,47 +176,43 @@ TreeSolve::TreeSolve(std::shared_ptr<const SymbolicFactor> plan, TreeTasks& task
   work_start_.reserve(plan_->supernodes.size());
   for (const Supernode& node : plan_->supernodes) {
     work_start_.push_back(work_rows_);
-    work_rows_ += std::int64_t(plan_->block_size) * (node.pivots + node.rows);
+    work_rows_ += node.stride;
   }
 }
 
-Values TreeSolve::values_of(Index s) {
+template <class T>
+Values<T> TreeSolve::values_of(Index s) {
   const Supernode& node = plan_->supernodes[at(s)];
-  const std::int64_t rows = std::int64_t(plan_->block_size) * (node.pivots + node.rows);
-  return {work_.get() + work_start_[at(s)] * count_, count_, count_ <= dense::few ? rows : count_};
+  return {static_cast<T*>(work_) + work_start_[at(s)] * count_, count_, count_ <= dense::few ? node.stride : count_};
+}
+
+template <class T>
+Values<T> TreeSolve::unknowns() {
+  const std::int64_t rows = std::int64_t(plan_->block_size) * plan_->nodes;
+  return {static_cast<T*>(work_) + count_ * work_rows_, count_, count_ <= dense::few ? rows : count_};
 }
 
 template <class T, int b>
 void TreeSolve::forward(const T* panels, const FactorNumbers* ldlt, Index s) {
   const Supernode& node = plan_->supernodes[at(s)];
-  const Index pivots = b * node.pivots, rows = b * node.rows, front_rows = pivots + rows;
-  const Values values = values_of(s);
-  const std::int64_t x_step = count_ <= dense::few ? std::int64_t(b) * plan_->nodes : count_;
-  const Values x = Values{x_, count_, x_step}.from_row(b * node.first);
+  const Index pivots = b * node.pivots, front_rows = b * (node.pivots + node.rows);
+  const Values<T> values = values_of<T>(s), x = unknowns<T>().from_row(b * node.first);
   copy_rows(pivots, x, values);
-  clear_rows(rows, values.from_row(pivots));
+  clear_rows(node.stride - pivots, values.from_row(pivots));
   for (Index k : plan_->children_of(node)) {
     const Supernode& child = plan_->supernodes[at(k)];
-    for_node_rows<b>(values_of(k).from_row(b * child.pivots), values, plan_->parent_rows_of(child),
-                     [](double from, double& to) { to += from; });
+    for_node_rows<b>(values_of<T>(k).from_row(b * child.pivots), values, plan_->parent_rows_of(child),
+                     plan_->runs_of(child), [](T from, T& to) { to += from; });
   }
   const T* panel = panels + node.panel;
-  const auto diagonal = ldlt ? dense::Diagonal::unit : dense::Diagonal::stored;
   const std::size_t first = at(std::int64_t(b) * node.first);
   if (ldlt) {
     copy_rows(pivots, values, x);  // where nothing is kept meanwhile
     permute_rows(pivots, ldlt->pivot_order.data() + first, Direction::to_pivots, x, values);
   }
   const bool parallel = double(node.stride) * pivots >= least_parallel_panel;
-  for (Index j = 0; j < pivots; j += step_columns) {
-    const Index width = std::min(step_columns, pivots - j), below = j + width;
-    const T* L = panel + j * node.stride;
-    dense::solve_lower(width, L + j, node.stride, diagonal, values.from_row(j));
-    for_tiles(parallel, front_rows - below, tile_rows, [&](Index begin, Index end) {
-      dense::subtract_apply(end - begin, width, L + below + begin, node.stride, values.from_row(j),
-                            values.from_row(below + begin));
-    });
-  }
+  solve_panel(pivots, front_rows, panel, node.stride, ldlt ? dense::Diagonal::unit : dense::Diagonal::stored, parallel,
+              values);
   if constexpr (std::is_same_v<T, double>) {
     if (ldlt) divide_by_pivots(pivots, panel, node.stride, ldlt->off_diagonal.data() + first, values);
   }
@@ -152,35 +222,22 @@ void TreeSolve::forward(const T* panels, const FactorNumbers* ldlt, Index s) {
 template <class T, int b>
 void TreeSolve::backward(const T* panels, const FactorNumbers* ldlt, Index s) {
   const Supernode& node = plan_->supernodes[at(s)];
-  const Index pivots = b * node.pivots, rows = b * node.rows, front_rows = pivots + rows;
-  const Values values = values_of(s);
-  const std::int64_t x_step = count_ <= dense::few ? std::int64_t(b) * plan_->nodes : count_;
-  const Values all{x_, count_, x_step}, x = all.from_row(b * node.first);
+  const Index pivots = b * node.pivots, front_rows = b * (node.pivots + node.rows);
+  const Values<T> values = values_of<T>(s), all = unknowns<T>(), x = all.from_row(b * node.first);
   copy_rows(pivots, x, values);
   if (node.parent >= 0) {
-    // The parent's front holds these rows, close together.
-    const Values known = values_of(node.parent), below = values.from_row(pivots);
-    const auto to = plan_->parent_rows_of(node);
-    if (ldlt) {  // whose pivots are permuted there
-      for_node_rows<b>(below, all, plan_->rows_of(node), [](double& from, double& to_x) { from = to_x; });
-    } else {
-      for_node_rows<b>(below, known, to, [](double& from, double& known_x) { from = known_x; });
+    const Values<T> below = values.from_row(pivots);
+    const auto take = [](T& from, T& known) { from = known; };
+    if (ldlt) {  // whose pivots are permuted in the parent's front
+      for_node_rows<b>(below, all, plan_->rows_of(node), take);
+    } else {  // the parent's front holds these rows, close together
+      for_node_rows<b>(below, values_of<T>(node.parent), plan_->parent_rows_of(node), plan_->runs_of(node), take);
     }
   }
-  const T* panel = panels + node.panel;
-  const auto diagonal = ldlt ? dense::Diagonal::unit : dense::Diagonal::stored;
+  clear_rows(count_ <= dense::few ? node.stride - front_rows : 0, values.from_row(front_rows));
   const bool parallel = double(node.stride) * pivots >= least_parallel_panel;
-  for (Index j = (pivots - 1) / step_columns * step_columns; j >= 0; j -= step_columns) {
-    const Index width = std::min(step_columns, pivots - j), below = j + width;
-    const T* L = panel + j * node.stride;
-    if (below < front_rows) {
-      for_tiles(parallel, width, tile_columns, [&](Index begin, Index end) {
-        dense::subtract_apply_transposed(front_rows - below, end - begin, L + below + begin * node.stride, node.stride,
-                                         values.from_row(below), values.from_row(j + begin));
-      });
-    }
-    dense::solve_lower_transposed(width, L + j, node.stride, diagonal, values.from_row(j));
-  }
+  solve_panel_transposed(pivots, front_rows, panels + node.panel, node.stride,
+                         ldlt ? dense::Diagonal::unit : dense::Diagonal::stored, parallel, values);
   if (ldlt) {
     permute_rows(pivots, ldlt->pivot_order.data() + at(std::int64_t(b) * node.first), Direction::back, values, x);
   } else {
@@ -196,17 +253,17 @@ void TreeSolve::run(const T* panels, const FactorNumbers* ldlt, Eigen::Ref<Eigen
     const auto c = static_cast<Index>(std::min<Eigen::Index>(columns, most_columns));
     return c <= dense::few ? c : (c + 3) / 4 * 4;
   };
-  if (const std::int64_t needed = padded(rhs.cols()) * (work_rows_ + unknowns); needed > work_size_) {
-    work_size_ = 0;
-    work_ = make_aligned_array(at(needed));
-    work_size_ = needed;
+  if (const std::int64_t needed = padded(rhs.cols()) * (work_rows_ + unknowns); needed > memory_size_) {
+    memory_size_ = 0;
+    memory_ = make_aligned_array(at(needed));
+    memory_size_ = needed;
   }
+  work_ = memory_.get();
   const auto last = static_cast<Index>(plan_->supernodes.size()) - 1;
   for (Eigen::Index first = 0; first < rhs.cols(); first += most_columns) {
     const auto columns = static_cast<Index>(std::min<Eigen::Index>(most_columns, rhs.cols() - first));
     count_ = padded(columns);
-    x_ = work_.get() + count_ * work_rows_;
-    const Values x{x_, count_, count_ <= dense::few ? unknowns : count_};
+    const Values<T> x = this->unknowns<T>();
     const std::int64_t rhs_step = rhs.outerStride();
     double* given = rhs.data() + first * rhs_step;
     // Both layouts in one loop over chunks of nodes: what one direction reads scattered, the cache holds for all
@@ -232,17 +289,17 @@ void TreeSolve::run(const T* panels, const FactorNumbers* ldlt, Eigen::Ref<Eigen
     const auto sweep = [&](auto size) {
       constexpr int n = decltype(size)::value;
       if (pass == Pass::both) {
-        for_nodes([](double& permuted, double& from, double s) { permuted = s * from; });
+        for_nodes([](T& permuted, double& from, double s) { permuted = static_cast<T>(s * from); });
         tasks_.leaves_to_roots([&](const TreeTasks::Task& task) {
           for (Index s = task.first; s <= task.last; ++s) forward<T, n>(panels, ldlt, s);
         });
       } else {
         const std::int64_t given_from = unknowns - std::int64_t(b) * plan_->schur_nodes;
-        const double* begin = x.data;
-        for_nodes([&](double& permuted, double& from, double s) {
+        const T* begin = x.data;
+        for_nodes([&](T& permuted, double& from, double s) {
           const std::int64_t offset = &permuted - begin;
           const std::int64_t row = count_ <= dense::few ? offset % unknowns : offset / x.step;
-          permuted = row >= given_from ? from / s : 0.0;
+          permuted = row >= given_from ? static_cast<T>(from / s) : T{0};
         });
       }
       tasks_.roots_to_leaves([&](const TreeTasks::Task& task) {
@@ -250,7 +307,7 @@ void TreeSolve::run(const T* panels, const FactorNumbers* ldlt, Eigen::Ref<Eigen
           if (pass == Pass::backward_from_schur && s == last) {
             // Given, not to be solved for; below, its front is read in place of x.
             copy_rows(n * plan_->supernodes[at(s)].pivots, x.from_row(n * plan_->supernodes[at(s)].first),
-                      values_of(s));
+                      values_of<T>(s));
           } else {
             backward<T, n>(panels, ldlt, s);
           }
@@ -262,7 +319,7 @@ void TreeSolve::run(const T* panels, const FactorNumbers* ldlt, Eigen::Ref<Eigen
     } else {
       sweep(std::integral_constant<int, 1>{});
     }
-    for_nodes([](double& permuted, double& to, double s) { to = s * permuted; });
+    for_nodes([](T& permuted, double& to, double s) { to = s * static_cast<double>(permuted); });
   }
 }
 

@@ -13,7 +13,7 @@ class TreeSolve {
 
   /// In place, any number of right-hand sides.
   void solve(const FactorNumbers& numbers, Eigen::Ref<Eigen::MatrixXd> b);
-  /// The same from a factor in float, L L^T only.
+  /// The same in float throughout, L L^T only.
   void solve(const float* panels, Eigen::Ref<Eigen::MatrixXd> b);
   /// -A_qq^{-1} A_qd for the columns of X, whose rows of the Schur nodes d hold the vectors A_qd is applied to; the
   /// rows q are overwritten.
@@ -27,15 +27,19 @@ class TreeSolve {
   void forward(const T* panels, const FactorNumbers* ldlt, Index s);
   template <class T, int b>
   void backward(const T* panels, const FactorNumbers* ldlt, Index s);
-  dense::Values values_of(Index s);
+  /// The rows of a supernode's front, and all unknowns by position.
+  template <class T>
+  dense::Values<T> values_of(Index s);
+  template <class T>
+  dense::Values<T> unknowns();
 
   std::shared_ptr<const SymbolicFactor> plan_;
   TreeTasks& tasks_;
   std::vector<std::int64_t> work_start_;  ///< of each supernode's front rows in `work_`, for one right-hand side
   std::int64_t work_rows_ = 0;
-  AlignedArray work_;
-  std::int64_t work_size_ = 0;
-  double* x_ = nullptr;  ///< all unknowns by position, in the layout of dense::Values
+  AlignedArray memory_;
+  std::int64_t memory_size_ = 0;
+  void* work_ = nullptr;  ///< the memory as numbers of the type at work: fronts by supernode, then the unknowns
   Index count_ = 0;      ///< right-hand sides at work, padded
 };
 
