@@ -180,9 +180,9 @@ std::vector<Group> fundamental_supernodes(const std::vector<Index>& parent, cons
 bool worth_merging(double columns, int block_size, double zero_share) {
   if (columns <= 4.0 * block_size) return true;
   if (columns <= 16) return zero_share < 0.8;
-  if (columns <= 48) return zero_share < 0.3;
-  if (columns <= 144) return zero_share < 0.1;
-  return zero_share < 0.04;
+  if (columns <= 48) return zero_share < 0.1;
+  if (columns <= 144) return zero_share < 0.03;
+  return zero_share < 0.005;
 }
 
 /// Merges children into parents, bottom-up, those first that bring the fewest zeros. Merged groups are left with no
