@@ -55,6 +55,7 @@ class StepReport(_Record):
     iterations: int
     factorisations: int
     failed_factorisations: int
+    linear_iterations: int
     projected_iterations: int
     line_search_evaluations: int
     smallest_alpha: float
@@ -89,6 +90,7 @@ class RunTotals(_Record):
     iterations: int
     factorisations: int
     failed_factorisations: int
+    linear_iterations: int
     projected_iterations: int
     line_search_evaluations: int
     smallest_alpha: float

@@ -12,5 +12,6 @@ void bind_energy(pybind11::module_& module);
 void bind_scene(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
 void bind_run(pybind11::module_& module);
+void bind_linalg(pybind11::module_& module);
 
 }  // namespace pliant::python

@@ -73,6 +73,7 @@ py::dict to_dict(const RunTotals& totals) {
   dict["iterations"] = totals.iterations;
   dict["factorisations"] = totals.factorisations;
   dict["failed_factorisations"] = totals.failed_factorisations;
+  dict["linear_iterations"] = totals.linear_iterations;
   dict["projected_iterations"] = totals.projected_iterations;
   dict["line_search_evaluations"] = totals.line_search_evaluations;
   dict["smallest_alpha"] = totals.smallest_alpha;

@@ -36,6 +36,7 @@ py::dict to_dict(const StepReport& report, bool took) {
   dict["iterations"] = report.iterations;
   dict["factorisations"] = report.factorisations;
   dict["failed_factorisations"] = report.failed_factorisations;
+  dict["linear_iterations"] = report.linear_iterations;
   dict["projected_iterations"] = report.projected_iterations;
   dict["line_search_evaluations"] = report.line_search_evaluations;
   dict["smallest_alpha"] = report.smallest_alpha;

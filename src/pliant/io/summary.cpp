@@ -68,6 +68,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                       {{"iterations", t.iterations},
                        {"factorisations", t.factorisations},
                        {"failed_factorisations", t.failed_factorisations},
+                       {"linear_iterations", t.linear_iterations},
                        {"projected_iterations", t.projected_iterations},
                        {"line_search_evaluations", t.line_search_evaluations},
                        {"smallest_alpha", t.smallest_alpha}}},

@@ -36,6 +36,7 @@ StepReport report_from(const Json& json) {
   report.iterations = json.at("iterations");
   report.factorisations = json.at("factorisations");
   report.failed_factorisations = json.at("failed_factorisations");
+  report.linear_iterations = json.value("linear_iterations", 0);
   report.projected_iterations = json.at("projected_iterations");
   report.line_search_evaluations = json.at("line_search_evaluations");
   report.smallest_alpha = json.at("smallest_alpha");
@@ -57,6 +58,7 @@ std::string step_line(std::int64_t step, double time, const StepReport& report) 
                {"iterations", report.iterations},
                {"factorisations", report.factorisations},
                {"failed_factorisations", report.failed_factorisations},
+               {"linear_iterations", report.linear_iterations},
                {"projected_iterations", report.projected_iterations},
                {"line_search_evaluations", report.line_search_evaluations},
                {"smallest_alpha", report.smallest_alpha},
@@ -87,6 +89,7 @@ void RunTotals::add(const StepReport& report) {
   iterations += report.iterations;
   factorisations += report.factorisations;
   failed_factorisations += report.failed_factorisations;
+  linear_iterations += report.linear_iterations;
   projected_iterations += report.projected_iterations;
   line_search_evaluations += report.line_search_evaluations;
   smallest_alpha = std::min(smallest_alpha, report.smallest_alpha);

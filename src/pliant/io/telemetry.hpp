@@ -21,6 +21,7 @@ struct RunTotals {
   std::int64_t iterations = 0;
   std::int64_t factorisations = 0;
   std::int64_t failed_factorisations = 0;
+  std::int64_t linear_iterations = 0;
   std::int64_t projected_iterations = 0;
   std::int64_t line_search_evaluations = 0;
   double smallest_alpha = 1;
