@@ -70,6 +70,7 @@ TEST(Telemetry, KeysAreStable) {
                                              "iterations",
                                              "factorisations",
                                              "failed_factorisations",
+                                             "linear_iterations",
                                              "projected_iterations",
                                              "line_search_evaluations",
                                              "smallest_alpha",
