@@ -72,13 +72,16 @@ std::string step_line(std::int64_t step, double time, const StepReport& report) 
   for (const Figure& figure : report.figures) json["figures"][std::string(figure.name)] = figure.value;
   if (!report.history.empty()) {
     Json history = Json::array();
-    for (const IterationRecord& r : report.history)
+    for (const IterationRecord& r : report.history) {
       history.push_back({{"energy", r.energy},
                          {"force", r.force},
                          {"acceleration", r.acceleration},
                          {"step_length", r.step_length},
                          {"alpha", r.alpha},
                          {"projected", r.projected}});
+      if (r.primal != 0 || r.secondary != 0)  // of position-based solvers
+        history.back().update({{"primal", r.primal}, {"secondary", r.secondary}});
+    }
     json["history"] = std::move(history);
   }
   return json.dump();

@@ -27,6 +27,8 @@ struct Residuals {
   double force = 0;         ///< 2-norm of the gradient of the incremental potential, N
   double acceleration = 0;  ///< largest component of M^{-1} times it, m/s^2
   double step_length = 0;   ///< largest component of the last correction over the time step, m/s
+  double primal = 0;        ///< of position-based solvers, with `history`: balance of inertia and multipliers, N
+  double secondary = 0;     ///< and what is missing to the multipliers, as a stress over all elements, Pa
 };
 
 /// One iteration of a step, recorded on request.
@@ -37,6 +39,8 @@ struct IterationRecord {
   double step_length = 0;
   double alpha = 0;        ///< accepted step length
   bool projected = false;  ///< matrix projected to positive definite
+  double primal = 0;       ///< as in Residuals, at its start
+  double secondary = 0;
 };
 
 struct StageSeconds {

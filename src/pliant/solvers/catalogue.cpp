@@ -10,6 +10,7 @@
 #include "pliant/math/nearest.hpp"
 #include "pliant/solvers/conjac/conjac_catalogue.hpp"
 #include "pliant/solvers/newton/newton_catalogue.hpp"
+#include "pliant/solvers/pxpbd/pxpbd_catalogue.hpp"
 #include "pliant/solvers/quasi_newton/quasi_newton_catalogue.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_catalogue.hpp"
 
@@ -56,7 +57,7 @@ ParameterValue checked(const SolverEntry& solver, const Parameter& parameter, Pa
 std::span<const SolverEntry> solver_catalogue() {
   static const std::vector<SolverEntry> entries = [] {
     std::vector<SolverEntry> all = newton_solvers();
-    for (auto family : {quasi_newton_solvers, warp_canceling_solvers, conjac_solvers}) {
+    for (auto family : {quasi_newton_solvers, warp_canceling_solvers, conjac_solvers, pxpbd_solvers}) {
       const std::vector<SolverEntry> more = family();
       all.insert(all.end(), more.begin(), more.end());
     }
