@@ -13,6 +13,8 @@ namespace {
 constexpr Index kStencilGrain = 16 * kBatch;
 constexpr Index kNodeGrain = 2048;
 constexpr Index kBlockGrain = 2048;
+/// Sources of a gather that are under way from memory.
+constexpr std::int64_t kAhead = 12;
 
 /// For every target the list of sources that add to it, in the order of the sources.
 struct GatherMap {
@@ -138,19 +140,29 @@ void Assembler::add_hessian(const Pose& pose, Projection projection, BlockMatrix
       part->energy.hessians(pose, {begin, end}, projection, part->hessians.data() + per_stencil * begin);
     });
     const GatherMap& map = part->blocks;
+    const double* hessians = part->hessians.data();
+    const auto sources = static_cast<std::int64_t>(map.source.size());
     for_chunks(static_cast<Index>(map.start.size()) - 1, kBlockGrain, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        double* out = A.block(i);
+        double sum[9] = {};
         for (auto k = map.start[i]; k < map.start[i + 1]; ++k) {
+          // Sources lie all over the buffer: ask for them before they are needed. A block touches two cache lines.
+          if (k + kAhead < sources) {
+            const double* ahead = hessians + 9 * static_cast<std::size_t>(map.source[k + kAhead] >> 1);
+            __builtin_prefetch(ahead);
+            __builtin_prefetch(ahead + 8);
+          }
           const std::uint32_t word = map.source[k];
-          const double* in = part->hessians.data() + 9 * static_cast<std::size_t>(word >> 1);
+          const double* in = hessians + 9 * static_cast<std::size_t>(word >> 1);
           if (word & 1) {
             for (int c = 0; c < 3; ++c)
-              for (int r = 0; r < 3; ++r) out[3 * c + r] += scale * in[3 * r + c];
+              for (int r = 0; r < 3; ++r) sum[3 * c + r] += in[3 * r + c];
           } else {
-            for (int e = 0; e < 9; ++e) out[e] += scale * in[e];
+            for (int e = 0; e < 9; ++e) sum[e] += in[e];
           }
         }
+        double* out = A.block(i);
+        for (int e = 0; e < 9; ++e) out[e] += scale * sum[e];
       }
     });
   }

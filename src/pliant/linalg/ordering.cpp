@@ -28,8 +28,10 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Graphs below this are ordered by METIS in one call; above, they are split here and the halves go to two threads.
 constexpr Index least_split = 4000;
-/// Separators tried at a split, of which the smallest is taken: the first ones decide most of the work.
+/// Separators tried at a split, of which the better is taken, and the levels at which this is done: the first ones decide
+/// most of the work.
 constexpr Index separators = 2;
+constexpr int levels_of_choice = 2;
 
 /// METIS draws random numbers from the C library's one generator, so that two calls at once would change each other's
 /// results. Its own functions around that generator are replaced here, for this program, by one per thread (shared
@@ -82,13 +84,13 @@ void metis_order(const NodeGraph& graph, int seed, std::vector<Index>& order) {
 }
 
 /// Two sides and the separator between them, by ascending node.
-std::array<std::vector<Index>, 3> split(const NodeGraph& graph, int seed) {
+std::array<std::vector<Index>, 3> split(const NodeGraph& graph, int seed, Index tried) {
   struct Attempt {
     std::vector<idx_t> part;
     double score = 0;
   };
-  std::vector<Attempt> attempts(at(separators));
-  for_chunks(separators, 1, [&](Index k, Index) {
+  std::vector<Attempt> attempts(at(tried));
+  for_chunks(tried, 1, [&](Index k, Index) {
     Attempt& attempt = attempts[at(k)];
     idx_t n = graph.nodes(), size = 0;
     auto options = metis_options(seed + static_cast<int>(k));
@@ -125,6 +127,27 @@ NodeGraph induced(const NodeGraph& graph, std::span<const Index> nodes) {
   return part;
 }
 
+std::vector<Index> dissect(const NodeGraph& graph, int seed, int level) {
+  std::vector<Index> order(at(graph.nodes()));
+  std::iota(order.begin(), order.end(), Index{0});
+  if (graph.neighbours.empty()) return order;
+  if (graph.nodes() < least_split) {
+    metis_order(graph, seed, order);
+    return order;
+  }
+  const std::array<std::vector<Index>, 3> parts = split(graph, seed, level < levels_of_choice ? separators : 1);
+  std::array<std::vector<Index>, 2> part_orders;
+  for_chunks(2, 1, [&](Index side, Index) {
+    part_orders[at(side)] = dissect(induced(graph, parts[at(side)]), seed, level + 1);
+  });
+  order.clear();
+  for (std::size_t side : {0, 1}) {
+    for (Index k : part_orders[side]) order.push_back(parts[side][at(k)]);
+  }
+  order.insert(order.end(), parts[2].begin(), parts[2].end());
+  return order;
+}
+
 }  // namespace
 
 extern "C" {
@@ -153,26 +176,7 @@ NodeGraph node_graph(const BlockPattern& pattern) {
   return graph;
 }
 
-std::vector<Index> nested_dissection(const NodeGraph& graph, int seed) {
-  std::vector<Index> order(at(graph.nodes()));
-  std::iota(order.begin(), order.end(), Index{0});
-  if (graph.neighbours.empty()) return order;
-  if (graph.nodes() < least_split) {
-    metis_order(graph, seed, order);
-    return order;
-  }
-  const std::array<std::vector<Index>, 3> parts = split(graph, seed);
-  std::array<std::vector<Index>, 2> part_orders;
-  for_chunks(2, 1, [&](Index side, Index) {
-    part_orders[at(side)] = nested_dissection(induced(graph, parts[at(side)]), seed);
-  });
-  order.clear();
-  for (std::size_t side : {0, 1}) {
-    for (Index k : part_orders[side]) order.push_back(parts[side][at(k)]);
-  }
-  order.insert(order.end(), parts[2].begin(), parts[2].end());
-  return order;
-}
+std::vector<Index> nested_dissection(const NodeGraph& graph, int seed) { return dissect(graph, seed, 0); }
 
 std::vector<Index> elimination_order(const NodeGraph& graph, const AnalysisOptions& options) {
   const auto best_of = [&](const NodeGraph& part) {

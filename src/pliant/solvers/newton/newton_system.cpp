@@ -7,11 +7,7 @@
 namespace pliant {
 
 NewtonSystem::NewtonSystem(IncrementalPotential& potential, const LinearOptions& options)
-    : potential_(potential), options_(options), A_(potential.make_matrix()) {
-  if (options_.solver == LinearSolver::direct) return;
-  product_ = BlockProduct<double>(A_.shared_pattern(), A_.block_size());
-  preconditioner_ = make_preconditioner<double>(options_.preconditioner);
-}
+    : potential_(potential), options_(options), A_(potential.make_matrix()) {}
 
 void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
@@ -47,21 +43,40 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
   return FactorStatus::ok;
 }
 
+template <class T>
+PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance) {
+  {
+    const Stopwatch watch(report_->seconds.factorisation);
+    if (!gradients.preconditioner) {
+      gradients.product = BlockProduct<T>(A_.shared_pattern(), A_.block_size());
+      gradients.preconditioner = make_preconditioner<T>(options_.preconditioner);
+    }
+    gradients.product.set(A_);
+    gradients.preconditioner->set(gradients.product);
+  }
+  const Stopwatch watch(report_->seconds.solve);
+  const double norm = g.norm(), scale = norm > 0 ? norm : 1;  // any size of forces is of order one for a linear system
+  gradients.b = (-g / scale).template cast<T>();
+  gradients.x = VectorOf<T>::Zero(g.size());
+  const PcgReport result = gradients.pcg.solve(gradients.product, gradients.b, gradients.x, *gradients.preconditioner,
+                                               {tolerance, options_.max_iterations});
+  dx = gradients.x.template cast<double>() * scale;
+  return result;
+}
+
 FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, VecX& dx) {
   if (kind == Factorisation::ldlt && is_truncated_) {
     dx = truncated_;
     return FactorStatus::ok;
   }
-  {
-    const Stopwatch watch(report_->seconds.factorisation);
-    product_.set(A_);
-    preconditioner_->set(product_);
+  // In float, which halves the bytes that bound a product, and is accurate enough for what is asked. Whether a matrix
+  // is indefinite, rounding must not decide: that is asked again in double.
+  const double tolerance = forcing_term(g.norm());
+  PcgReport result = run(in_float_, g, dx, tolerance);
+  if (result.outcome == PcgOutcome::negative_curvature || result.outcome == PcgOutcome::not_finite) {
+    report_->linear_iterations += result.iterations;
+    result = run(in_double_, g, dx, tolerance);
   }
-  const Stopwatch watch(report_->seconds.solve);
-  minus_g_ = -g;
-  dx = VecX::Zero(g.size());
-  const PcgReport result =
-      pcg_.solve(product_, minus_g_, dx, *preconditioner_, {forcing_term(g.norm()), options_.max_iterations});
   report_->linear_iterations += result.iterations;
   if (result.outcome == PcgOutcome::not_finite) return FactorStatus::not_finite;
   if (result.outcome != PcgOutcome::negative_curvature) return FactorStatus::ok;  // any iterate is a descent direction
@@ -76,7 +91,7 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, 
 /// as accurate as the last iteration's progress says the linear model is. A second solve with the same gradient, after
 /// negative curvature, uses the same term.
 double NewtonSystem::forcing_term(double norm) {
-  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-6;
+  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-4;
   if (norm == last_norm_) return last_forcing_;
   double term = loosest;
   if (last_norm_ > 0) {

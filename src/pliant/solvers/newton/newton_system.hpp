@@ -39,10 +39,20 @@ class NewtonSystem {
   BlockMatrix A_;
   SparseCholesky cholesky_;
   bool analysed_ = false;
-  BlockProduct<double> product_;
-  std::unique_ptr<Preconditioner<double>> preconditioner_;
-  Pcg<double> pcg_;
-  VecX minus_g_, truncated_;
+  /// Conjugate gradients with one type of numbers.
+  template <class T>
+  struct Gradients {
+    BlockProduct<T> product;
+    std::unique_ptr<Preconditioner<T>> preconditioner;
+    Pcg<T> pcg;
+    VectorOf<T> b, x;
+  };
+  template <class T>
+  PcgReport run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance);
+
+  Gradients<float> in_float_;
+  Gradients<double> in_double_;  ///< built when first needed
+  VecX truncated_;
   bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand
   double last_norm_ = 0, last_forcing_ = 0;
   StepReport* report_ = nullptr;
