@@ -1,8 +1,11 @@
 #include "experiments/warp_canceling/scenes.hpp"
 
 #include <Eigen/Geometry>
+#include <cmath>
+#include <numbers>
 
 #include "pliant/mesh/generators.hpp"
+#include "pliant/mesh/read_mesh.hpp"
 
 namespace pliant::experiments {
 
@@ -38,6 +41,16 @@ void add_floor(ModelBuilder& builder, double friction = 0) {
   builder.add_collider({"floor", PlaneShape{}, {}, 1e5, friction});
 }
 
+/// Keeps the tets whose centroids satisfy the predicate; vertices without any are dropped when the mesh is checked.
+template <class Predicate>
+void keep_tets(MeshData& data, Predicate&& keep) {
+  std::erase_if(data.tets, [&](const Tet& t) {
+    Vec3 centre = Vec3::Zero();
+    for (Index i : t) centre += 0.25 * data.vertices[static_cast<std::size_t>(i)];
+    return !keep(centre);
+  });
+}
+
 MeshData bar(Index across) { return box({.size = {1.5, 0.5, 0.5}, .cells = {3 * across, across, across}}); }
 
 }  // namespace
@@ -65,8 +78,158 @@ std::shared_ptr<const Model> sculpture(Index across, double young) {
   ModelBuilder builder;
   add_floor(builder);
   MeshData data = lattice({.size = Vec3::Constant(kSide), .cells = {2, 2, 2}, .strut = kStrut, .across = across});
-  put_askew(data, {1, 0.3, 0.7}, 0.6, 0.3);
-  builder.add_body(body_of(std::move(data), young));
+  put_askew(data, {1, 0.3, 0.7}, 0.6, 0.03);
+  BodyOptions body = body_of(std::move(data), young);
+  body.velocity = {0, -2.4, 0};
+  builder.add_body(body);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> three_torus(Index cells, double young) {
+  const Vec3 size(1.2, 0.15, 0.45);
+  MeshData data = box({.size = size, .cells = {8 * cells, cells, 3 * cells}});
+  keep_tets(data, [&](const Vec3& p) {
+    const double x = std::fmod(p.x(), 0.4);
+    return !(x > 0.1 && x < 0.3 && p.z() > 0.125 && p.z() < 0.325);
+  });
+  put_askew(data, {0.2, 0.1, 1}, 0.25, 0.42);
+  ModelBuilder builder;
+  add_floor(builder, 0.2);
+  builder.add_collider({"cylinder", CylinderShape{{0.1, 0.2, 0}, Vec3::UnitZ(), 0.2, 1}, {}, 1e5, 0.2});
+  BodyOptions body = body_of(std::move(data), young);
+  body.damping = {0, 0.001};
+  builder.add_body(body);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> shaken_bar(double young) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  const BodyOptions body = body_of(box({.size = {2, 0.25, 0.25}, .cells = {24, 3, 3}}), young);
+  builder.add_body(body);
+  Script shake{"shake", {}, {}, Imposition::direct};
+  for (std::size_t i = 0; i < body.mesh->vertices().size(); ++i)
+    if (std::abs(body.mesh->vertices()[i].x() - 1) < 1e-9) shake.nodes.push_back(static_cast<Index>(i));
+  constexpr double kFrequency = 5, kSampling = 1.0 / 240;
+  for (int k = 0; k * kSampling <= 10; ++k)
+    shake.motion.translation.keys.push_back(
+        {k * kSampling, Vec3(0, 0.4 * std::sin(2 * std::numbers::pi * kFrequency * k * kSampling), 0)});
+  builder.add_script(shake);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> squashed_body(Index cells, double through) {
+  ModelBuilder builder;
+  BodyOptions body = body_of(cylinder({.radius = 0.1, .length = 0.2, .axis = Axis::y, .cells = cells}), 1e5);
+  body.damping = {1, 0.005};
+  builder.add_body(body);
+  builder.add_pin({"bottom", body.mesh->sets().at("start")});
+  Script push{"push", body.mesh->sets().at("end"), {}, Imposition::direct};
+  push.motion.translation.keys = {{0, Vec3::Zero()}, {0.5, Vec3(0, -0.2 * (1 + through), 0)}};
+  push.release = 0.6;
+  builder.add_script(push);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> draped_sheet(Index cells) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_collider({"ball", SphereShape{{0.5, 0, 0.5}, 0.25}, {}, 1e5, 0.3});
+  BodyOptions body =
+      body_of(sheet({.origin = {0, 0.26, 0}, .thickness = 1e-4, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
+  body.damping = {0.5, 0};
+  builder.add_body(body);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> trampoline(Index cells) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  Collider ball{"ball", SphereShape{{0.5, 0.2, 0.5}, 0.15}, {}, 1e5, 0.1};
+  ball.motion.translation.keys = {
+      {0, Vec3::Zero()}, {0.4, Vec3(0, -0.3, 0)}, {0.6, Vec3(0.1, -0.3, 0)}, {0.9, Vec3(0, 0.3, 0)}};
+  builder.add_collider(ball);
+  BodyOptions body = body_of(sheet({.thickness = 1e-3, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
+  body.damping = {0.5, 0.001};
+  builder.add_body(body);
+  builder.add_pin({"edge", body.mesh->sets().at("edge")});
+  return builder.build();
+}
+
+std::shared_ptr<const Model> spider(Index across) {
+  // On a grid of centimetre cells, each cut `across` times: a body of 9 x 5 x 9, legs of one cell that go out, up and
+  // down, and a thread of one cell.
+  constexpr Index kHalf = 20, kHeight = 44;
+  const double cell = 0.01;
+  MeshData data = box({.origin = {-(kHalf + 0.5) * cell, 0, -(kHalf + 0.5) * cell},
+                       .size = {(2 * kHalf + 1) * cell, kHeight * cell, (2 * kHalf + 1) * cell},
+                       .cells = {(2 * kHalf + 1) * across, kHeight * across, (2 * kHalf + 1) * across}});
+  const auto coarse = [&](const Vec3& p) {
+    return std::array<Index, 3>{static_cast<Index>(std::floor(p.x() / cell + 0.5)),
+                                static_cast<Index>(std::floor(p.y() / cell)),
+                                static_cast<Index>(std::floor(p.z() / cell + 0.5))};
+  };
+  const auto is_body = [](Index x, Index y, Index z) {
+    return std::abs(x) <= 4 && std::abs(z) <= 4 && y >= 10 && y < 15;
+  };
+  const auto is_thread = [](Index x, Index y, Index z) { return x == 0 && z == 0 && y >= 15; };
+  const auto leg = [&](Index x, Index y, Index z) {
+    const auto along = [&](Index out, Index side) {
+      return std::abs(side) == 3 && ((y == 12 && out > 4 && out <= 16) || (out == 16 && y < 12));
+    };
+    return along(std::abs(x), z) || along(std::abs(z), x);
+  };
+  keep_tets(data, [&](const Vec3& p) {
+    const auto [x, y, z] = coarse(p);
+    return is_body(x, y, z) || is_thread(x, y, z) || leg(x, y, z);
+  });
+  BodyOptions body = body_of(std::move(data), 3e7);
+  for (const Tet& t : body.mesh->tets()) {
+    Vec3 centre = Vec3::Zero();
+    for (Index i : t) centre += 0.25 * body.mesh->vertices()[static_cast<std::size_t>(i)];
+    const auto [x, y, z] = coarse(centre);
+    const Index out = std::max(std::abs(x), std::abs(z));
+    const bool joint = !is_body(x, y, z) && !is_thread(x, y, z) && (out == 5 || out == 6 || (out == 16 && y >= 10));
+    body.lame.push_back(lame_from_young(joint || is_thread(x, y, z) ? 1e5 : 3e7, 0.4));
+  }
+  body.damping = {0, 0.001};
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(body);
+  Script hand{"hand", body.mesh->sets().at("y-max"), {}, Imposition::direct};
+  for (int k = 0; k <= 600; ++k)
+    hand.motion.translation.keys.push_back(
+        {k / 60.0, Vec3(0, 0.05 * std::sin(2 * std::numbers::pi * 1.5 * k / 60.0), 0)});
+  builder.add_script(hand);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> bowl_of_bodies(Index bodies, Index cells, const std::string& mesh_file) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_collider({"bowl", BowlShape{Vec3::Zero(), Vec3::UnitY(), 0.6}, {}, 1e5, 0.3});
+  for (Index k = 0; k < bodies; ++k) {
+    MeshData data =
+        !mesh_file.empty() ? read_mesh_data(mesh_file)
+        : k % 3 == 0       ? sphere({.radius = 0.12, .cells = cells})
+        : k % 3 == 1
+            ? cylinder({.radius = 0.09, .length = 0.25, .axis = Axis::x, .cells = cells})
+            : torus({.radius = 0.1, .ring_radius = 0.05, .axis = Axis::y, .cells = std::max<Index>(4, cells / 2)});
+    Vec3 low = data.vertices[0], high = low;
+    for (const Vec3& p : data.vertices) {
+      low = low.cwiseMin(p);
+      high = high.cwiseMax(p);
+    }
+    const double scale = mesh_file.empty() ? 1 : 0.3 / (high - low).maxCoeff();
+    // Three to a layer, each layer turned against the one below.
+    const double angle = 2.1 * k + 0.5 * (k / 3);
+    const Vec3 place(0.25 * std::cos(angle), 0.35 * (k / 3) - 0.1, 0.25 * std::sin(angle));
+    for (Vec3& p : data.vertices) p = scale * (p - 0.5 * (low + high)) + place;
+    BodyOptions body = body_of(std::move(data), 3e6);
+    body.name = "body " + std::to_string(k + 1);
+    body.damping = {0.2, 0.002};
+    builder.add_body(body);
+  }
   return builder.build();
 }
 

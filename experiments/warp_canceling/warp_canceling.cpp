@@ -2,6 +2,18 @@
 
 namespace pliant::experiments {
 
-std::vector<Experiment> warp_canceling_experiments() { return {accuracy(), sculpture_drop()}; }
+std::vector<Experiment> warp_canceling_experiments() {
+  return {accuracy(),
+          sculpture_drop(),
+          three_torus_experiment(),
+          bears(),
+          low_rank(),
+          squash(),
+          sheet_experiment(),
+          trampoline_experiment(),
+          spider_experiment(),
+          threads_experiment(),
+          shaken_bar_experiment()};
+}
 
 }  // namespace pliant::experiments

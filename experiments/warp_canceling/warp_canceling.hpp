@@ -9,5 +9,14 @@ std::vector<Experiment> warp_canceling_experiments();
 
 Experiment accuracy();
 Experiment sculpture_drop();
+Experiment three_torus_experiment();
+Experiment bears();
+Experiment low_rank();
+Experiment squash();
+Experiment sheet_experiment();
+Experiment trampoline_experiment();
+Experiment spider_experiment();
+Experiment threads_experiment();
+Experiment shaken_bar_experiment();
 
 }  // namespace pliant::experiments

@@ -26,12 +26,20 @@ double wave_speed(const Body& body) {
   return std::sqrt(modulus / body.density);
 }
 
+/// Against the slip along the surface: Coulomb's limit, but no more than what stops `mass_rate` (kg/s) within the step.
+Vec3 friction_force(const Vec3& slip, const Vec3& normal, double limit, double mass_rate) {
+  const Vec3 tangent = slip - slip.dot(normal) * normal;
+  const double speed = tangent.norm();
+  return speed > 0 && limit > 0 ? Vec3(std::min(limit / speed, mass_rate) * tangent) : Vec3(Vec3::Zero());
+}
+
 }  // namespace
 
-ExplicitContact::ExplicitContact(std::shared_ptr<const Model> model) : model_(std::move(model)) {
+ExplicitContact::ExplicitContact(std::shared_ptr<const Model> model, const BodyContactOptions& options)
+    : model_(std::move(model)), surfaces_(model_, options) {
   if (empty()) return;
-  std::vector<double> area(at(model_->nodes()), 0.0);
-  std::vector<Index> body_of(at(model_->nodes()));
+  area_.assign(at(model_->nodes()), 0.0);
+  body_.resize(at(model_->nodes()));
   for (std::size_t b = 0; b < model_->bodies().size(); ++b) {
     const Body& body = model_->bodies()[b];
     wave_speed_.push_back(wave_speed(body));
@@ -45,66 +53,96 @@ ExplicitContact::ExplicitContact(std::shared_ptr<const Model> model) : model_(st
     for (const Triangle& t : body.surface()) {
       const auto p = body.vertices();
       const double third = (p[at(t[1])] - p[at(t[0])]).cross(p[at(t[2])] - p[at(t[0])]).norm() / 6;
-      for (Index i : t) area[at(body.nodes.begin + i)] += third;
+      for (Index i : t) area_[at(body.nodes.begin + i)] += third;
     }
-    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) body_of[at(i)] = static_cast<Index>(b);
-  }
-  for (Index i : model_->colliders()->stencils().nodes) {
-    areas_.push_back(area[at(i)]);
-    bodies_.push_back(body_of[at(i)]);
+    std::fill(body_.begin() + body.nodes.begin, body_.begin() + body.nodes.end, static_cast<Index>(b));
   }
 }
 
-void ExplicitContact::add_forces(const State& state, double h, VecX& force) {
-  touching_ = 0;
-  if (empty()) return;
-  const ColliderPenalty& penalty = *model_->colliders();
-  const std::vector<Collider>& colliders = penalty.colliders();
+double ExplicitContact::weight(Index node, double h) const {
+  const auto b = at(body_[at(node)]);
+  return std::max(model_->mass().lumped()[node],
+                  model_->bodies()[b].density * area_[at(node)] * std::min(h * wave_speed_[b], extent_[b]));
+}
+
+void ExplicitContact::find_colliders(const State& state, double h) {
+  found_.clear();
+  if (!model_->colliders()) return;
+  const std::vector<Collider>& colliders = model_->colliders()->colliders();
+  const std::vector<Index>& nodes = model_->colliders()->stencils().nodes;
   std::vector<RigidPose> now, before;
   for (const Collider& collider : colliders) {
     now.push_back(collider.motion.pose(state.time));
     before.push_back(collider.motion.pose(state.time - h));
   }
-  const std::vector<Index>& nodes = penalty.stencils().nodes;
   const auto count = static_cast<Index>(nodes.size());
   found_.resize(at((count + kGrain - 1) / kGrain));
   for_chunks(count, kGrain, [&](Index begin, Index end) {
-    std::vector<Contact>& found = found_[at(begin / kGrain)];
-    found.clear();
+    std::vector<ColliderContact>& found = found_[at(begin / kGrain)];
     for (Index k = begin; k < end; ++k) {
       const Vec3 p = node(state.x, nodes[at(k)]);
       for (std::size_t c = 0; c < colliders.size(); ++c) {
         const Distance d = distance(colliders[c], now[c], p);
-        if (d.value < 0) found.push_back({k, c, -d.value, d.normal, (p - before[c].from_rest(now[c].to_rest(p))) / h});
+        if (d.value < 0)
+          found.push_back({nodes[at(k)], c, -d.value, d.normal, (p - before[c].from_rest(now[c].to_rest(p))) / h});
       }
     }
   });
+}
+
+void ExplicitContact::push(const State& state, double h, const ColliderContact& contact, double share,
+                           VecX& force) const {
+  const Collider& collider = model_->colliders()->colliders()[contact.collider];
+  const Index i = contact.node;
+  const double pressure = std::min(collider.stiffness, kStability / (h * h)) * share * weight(i, h) * contact.depth;
+  node(force, i) += pressure * contact.normal;
+  const Vec3 slip = node(state.v, i) - contact.surface_velocity;
+  node(force, i) -= friction_force(slip, contact.normal, collider.friction * pressure, model_->mass().lumped()[i] / h);
+}
+
+void ExplicitContact::push(const State& state, double h, const BodyContact& contact, double share, VecX& force) const {
+  const BodyContactOptions& options = surfaces_.options();
+  const Index i = contact.point;
+  double triangle = 0, mass = 0;
+  Vec3 slip = node(state.v, i);
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double w = contact.weights[static_cast<Eigen::Index>(a)];
+    triangle += w * weight(contact.triangle[a], h);
+    mass += w * model_->mass().lumped()[contact.triangle[a]];
+    slip -= w * node(state.v, contact.triangle[a]);
+  }
+  const double own = weight(i, h), series = own * triangle / (own + triangle);
+  const double pressure = std::min(options.stiffness, kStability / (h * h)) * share * series * contact.depth;
+  const Vec3 f = pressure * contact.normal - friction_force(slip, contact.normal, options.friction * pressure,
+                                                            std::min(mass, model_->mass().lumped()[i]) / (2 * h));
+  node(force, i) += f;
+  for (std::size_t a = 0; a < 3; ++a)
+    node(force, contact.triangle[a]) -= contact.weights[static_cast<Eigen::Index>(a)] * f;
+}
+
+void ExplicitContact::add_forces(const State& state, double h, VecX& force) {
+  touching_ = 0;
+  if (empty()) return;
+  find_colliders(state, h);
+  const std::vector<BodyContact>& pairs =
+      surfaces_.find(state.x, surfaces_.none() ? 0 : 2 * h * state.v.cwiseAbs().maxCoeff());
   std::vector<double> together(mass_.size(), 0.0);
-  const auto weight = [&](const Contact& contact) {
-    const auto b = at(bodies_[at(contact.node)]);
-    return std::max(penalty.masses()[at(contact.node)],
-                    model_->bodies()[b].density * areas_[at(contact.node)] * std::min(h * wave_speed_[b], extent_[b]));
-  };
   for (const auto& found : found_)
-    for (const Contact& contact : found) together[at(bodies_[at(contact.node)])] += weight(contact);
+    for (const ColliderContact& contact : found) together[at(body_[at(contact.node)])] += weight(contact.node, h);
+  for (const BodyContact& contact : pairs) {
+    together[at(body_[at(contact.point)])] += weight(contact.point, h);
+    together[at(body_[at(contact.triangle[0])])] += weight(contact.triangle[0], h);
+  }
+  const auto share = [&](Index i) { return std::min(1.0, mass_[at(body_[at(i)])] / together[at(body_[at(i)])]); };
   for (const auto& found : found_)
-    for (const Contact& contact : found) {
-      const auto b = at(bodies_[at(contact.node)]);
-      const Collider& collider = colliders[contact.collider];
-      const double w = weight(contact) * std::min(1.0, mass_[b] / together[b]);
-      const double pressure = std::min(collider.stiffness, kStability / (h * h)) * w * contact.depth;
-      const Index i = nodes[at(contact.node)];
-      node(force, i) += pressure * contact.normal;
+    for (const ColliderContact& contact : found) {
+      push(state, h, contact, share(contact.node), force);
       ++touching_;
-      if (collider.friction == 0) continue;
-      const Vec3 slip = node(state.v, i) - contact.surface_velocity;
-      const Vec3 tangent = slip - slip.dot(contact.normal) * contact.normal;
-      const double speed = tangent.norm();
-      // No more than what stops the node's own mass within the step.
-      if (speed > 0)
-        node(force, i) -=
-            std::min(collider.friction * pressure, penalty.masses()[at(contact.node)] * speed / h) / speed * tangent;
     }
+  for (const BodyContact& contact : pairs) {
+    push(state, h, contact, std::min(share(contact.point), share(contact.triangle[0])), force);
+    ++touching_;
+  }
 }
 
 }  // namespace pliant

@@ -5,42 +5,50 @@
 #include <vector>
 
 #include "pliant/sim/model.hpp"
+#include "pliant/solvers/warp_canceling/body_contact.hpp"
 
 namespace pliant {
 
-/// Penalty forces against colliders, with friction, of the positions and velocities where a step begins: they enter the
-/// right-hand side alone, so that no contact changes the matrix (warp-canceling, 4).
+/// Penalty forces against colliders, between bodies and of bodies against themselves, with friction, of the positions
+/// and velocities where a step begins: they enter the right-hand side alone, so that no contact changes the matrix
+/// (warp-canceling, 4 and 6).
 ///
-/// The force on a node inside a collider is k w |d| along the normal, with k the collider's stiffness (1/s^2) but at
-/// most c/h^2, beyond which explicit forces make a node overshoot. Its weight w (kg) is not the mass of the node alone:
-/// within a step an elastic wave of speed s recruits the material under the node's area a to the depth h s, so that
-/// w = max(m, rho a min(h s, L)); and the nodes of a part that touch together never weigh more than the part. A body at
-/// rest then sinks in by g/k whatever the mesh, where the mass of its lowest nodes alone would let it sink in deep.
+/// The force on a node at a depth d inside a collider is k w d along the normal, with k the collider's stiffness
+/// (1/s^2) but at most c/h^2, beyond which explicit forces make a node overshoot. Its weight w (kg) is not the mass of
+/// the node alone: within a step an elastic wave of speed s recruits the material under the node's area a to the depth
+/// h s, so that w = max(m, rho a min(h s, L)); and the nodes of a body that touch together never weigh more than the
+/// body. A body at rest then sinks in by g/k whatever the mesh, where the mass of its lowest nodes alone would let it
+/// sink deep. Two surfaces that touch have the weight of both in series.
 class ExplicitContact {
  public:
-  explicit ExplicitContact(std::shared_ptr<const Model> model);
+  ExplicitContact(std::shared_ptr<const Model> model, const BodyContactOptions& options);
 
-  bool empty() const { return !model_->colliders(); }
+  bool empty() const { return !model_->colliders() && surfaces_.none(); }
   /// Adds the forces of this state, N.
   void add_forces(const State& state, double h, VecX& force);
-  /// Nodes that were in contact when forces were last asked for.
+  /// Contacts there were when forces were last asked for.
   Index touching() const { return touching_; }
 
  private:
-  struct Contact {
-    Index node;  ///< among the colliders' stencils
+  struct ColliderContact {
+    Index node;
     std::size_t collider;
     double depth;
     Vec3 normal, surface_velocity;
   };
+  double weight(Index node, double h) const;
+  void find_colliders(const State& state, double h);
+  void push(const State& state, double h, const ColliderContact& contact, double share, VecX& force) const;
+  void push(const State& state, double h, const BodyContact& contact, double share, VecX& force) const;
 
   std::shared_ptr<const Model> model_;
-  // Of each stencil of the colliders:
-  std::vector<double> areas_;  ///< m^2, at rest
-  std::vector<Index> bodies_;
+  BodyContacts surfaces_;
+  // Of each node:
+  std::vector<double> area_;  ///< of the surface at rest, m^2
+  std::vector<Index> body_;
   // Of each body:
   std::vector<double> wave_speed_, extent_, mass_;
-  std::vector<std::vector<Contact>> found_;  ///< by chunk
+  std::vector<std::vector<ColliderContact>> found_;  ///< by chunk
   Index touching_ = 0;
 };
 

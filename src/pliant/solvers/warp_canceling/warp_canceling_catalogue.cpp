@@ -23,14 +23,28 @@ const ParameterNames<PreconditionerKind> kPreconditioners = {
     {"none", PreconditionerKind::none}};
 const ParameterNames<bool> kResiduals = {{"relative", false}, {"absolute", true}};
 
+const ParameterNames<BodyContactKind> kContacts = {
+    {"none", BodyContactKind::none}, {"bodies", BodyContactKind::bodies}, {"self", BodyContactKind::self}};
+
 double number(const ParameterMap& values, const std::string& key) { return std::get<double>(values.at(key)); }
+
+std::vector<Parameter> contact_parameters() {
+  const BodyContactOptions defaults;
+  return {choice_parameter("contact", kContacts, "which surfaces push each other apart; self: other bodies too"),
+          {"contact_distance", 0.0, "m", "at which they begin to; 0: a fifth of the mean surface edge", {}, 0.0},
+          {"contact_stiffness", defaults.stiffness, "1/s^2", "as of colliders; at most 0.5/dt^2 takes effect", {}, 0.0},
+          {"contact_friction", 0.0, "", "Coulomb's coefficient between surfaces", {}, 0.0}};
+}
 
 SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> parameters,
                   std::function<void(const ParameterMap&, WarpCancelingOptions&)> apply) {
   SolverEntry entry{name, "warp-canceling", std::move(summary), std::move(parameters), nullptr};
+  for (Parameter& p : contact_parameters()) entry.parameters.push_back(std::move(p));
   entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
     WarpCancelingOptions options;
     options.name = name;
+    options.contact = {chosen_value(values, "contact", kContacts), number(values, "contact_distance"),
+                       number(values, "contact_stiffness"), number(values, "contact_friction")};
     apply(values, options);
     return std::make_unique<WarpCancelingStepper>(std::move(model), options);
   };

@@ -62,7 +62,7 @@ WarpCancelingStepper::WarpCancelingStepper(std::shared_ptr<const Model> model, c
       error_(*model_, elements_, partition_),
       schedule_(options.schedule, partition_.parent),
       parts_(*model_),
-      contact_(model_),
+      contact_(model_, options.contact),
       residuals_(model_, {}),
       refreshed_(at(elements_.elements()), 0.0) {
   if (options.solve == LinearSolve::conjugate_gradients) {

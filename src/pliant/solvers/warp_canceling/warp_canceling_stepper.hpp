@@ -25,6 +25,7 @@ struct WarpCancelingOptions {
   NodeRotationKind rotations = NodeRotationKind::automatic;
   /// Badness above which a supernode that was left alone is damped towards its rigid motion, m/s.
   double damp_above = std::numeric_limits<double>::infinity();
+  BodyContactOptions contact;
   // Of conjugate gradients:
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
   PcgOptions pcg{1e-4, 10000};
