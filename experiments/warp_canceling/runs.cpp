@@ -1,6 +1,7 @@
 #include "experiments/warp_canceling/runs.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 namespace pliant::experiments {
 
@@ -17,7 +18,9 @@ MethodRun::MethodRun(std::shared_ptr<const Model> model, const Method& method, d
 bool MethodRun::step() {
   const bool first = measured_.state.step == 0;
   State next = measured_.state;
+  const std::clock_t begin = std::clock();
   last_ = stepper_->step(next, h_);
+  const double cpu_ms = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   if (!last_.advanced()) {
     measured_.failure = to_string(last_.outcome);
     return false;
@@ -27,6 +30,7 @@ bool MethodRun::step() {
   const double ms = 1e3 * last_.seconds.total;
   ++measured_.steps;
   measured_.total_ms += ms;
+  measured_.total_cpu_ms += cpu_ms;
   measured_.least_ms = std::min(measured_.least_ms, ms);
   measured_.most_ms = std::max(measured_.most_ms, ms);
   measured_.linear_iterations += last_.linear_iterations;
@@ -52,7 +56,8 @@ Measured simulate(Context& context, std::shared_ptr<const Model> model, const Me
 }
 
 Json measured_row(const Measured& m) {
-  return {{"ms", m.average_ms()},
+  return {{"cpu_ms", m.cpu_ms()},
+          {"ms", m.average_ms()},
           {"least_ms", m.steps > 0 ? m.least_ms : 0},
           {"most_ms", m.most_ms},
           {"elements_refreshed", m.mean("refreshed_elements")},

@@ -21,12 +21,14 @@ struct Measured {
   int steps = 0;
   std::string failure;  ///< outcome of the step that failed; empty: all went through
   double least_ms = 1e300, most_ms = 0, total_ms = 0;
-  double linear_iterations = 0;           ///< sum
+  double total_cpu_ms = 0;       ///< processor time of all threads: what other programs on the machine do not change
+  double linear_iterations = 0;  ///< sum
   std::map<std::string, double> figures;  ///< sums, by the names of StepReport::figures
   int over_budget = 0;                    ///< steps whose refactorisation took more than 1.1 of its budget
   State state;                            ///< at the end
 
   double average_ms() const { return steps > 0 ? total_ms / steps : 0; }
+  double cpu_ms() const { return steps > 0 ? total_cpu_ms / steps : 0; }
   /// Mean over the steps.
   double mean(const std::string& name) const;
   double mean_ms(const std::string& stage) const { return 1e3 * mean("seconds_" + stage); }
@@ -41,7 +43,7 @@ class MethodRun {
   const State& state() const { return measured_.state; }
   const Measured& measured() const { return measured_; }
   const StepReport& last() const { return last_; }
-  Stepper& stepper() { return *stepper_; }
+  const Stepper& stepper() const { return *stepper_; }
 
  private:
   std::shared_ptr<const Model> model_;

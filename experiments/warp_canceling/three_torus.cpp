@@ -56,8 +56,8 @@ void run(Context& context) {
     }
     context.claim({fmt::format("E = {:.0e}: full factorisation over warp-canceling", young),
                    stiff ? 157.0 / 107 : 146.0 / 87,
-                   results["full Cholesky"].average_ms() / results["WC unlimited"].average_ms(),
-                   results["WC unlimited"].average_ms() < results["full Cholesky"].average_ms()});
+                   results["full Cholesky"].cpu_ms() / results["WC unlimited"].cpu_ms(),
+                   results["WC unlimited"].cpu_ms() < results["full Cholesky"].cpu_ms()});
   }
 }
 
