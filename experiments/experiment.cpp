@@ -5,6 +5,7 @@
 #include <charconv>
 #include <sstream>
 
+#include "experiments/conjac/conjac.hpp"
 #include "experiments/pitfalls/pitfalls.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
@@ -79,6 +80,7 @@ const std::vector<Experiment>& catalogue() {
     std::vector<Experiment> all = pitfalls_experiments();
     for (Experiment& experiment : quasi_newton_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : warp_canceling_experiments()) all.push_back(std::move(experiment));
+    for (Experiment& experiment : conjac_experiments()) all.push_back(std::move(experiment));
     return all;
   }();
   return experiments;

@@ -74,6 +74,18 @@ void Film::visit(const State& state) {
     }
 }
 
+void Film::renumber(std::span<const Index> origin) {
+  for (FilmFrame& frame : frames_) {
+    std::vector<float> positions;
+    positions.reserve(3 * origin.size());
+    for (Index i : origin) {
+      const auto begin = frame.positions.begin() + 3 * static_cast<std::ptrdiff_t>(i);
+      positions.insert(positions.end(), begin, begin + 3);
+    }
+    frame.positions = std::move(positions);
+  }
+}
+
 void draw_pictures(const std::filesystem::path& folder, const Model& model, const std::vector<FilmFrame>& frames,
                    const State& last) {
   std::vector<std::vector<Skin>> moments;

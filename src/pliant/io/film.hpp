@@ -16,6 +16,8 @@ class Film {
   explicit Film(std::int64_t steps) : steps_(steps) {}
   /// Keeps the state when it is one of the moments, evenly spread over the run.
   void visit(const State& state);
+  /// Gives the frames so far the nodes of a model that was cut: node i where node origin[i] was.
+  void renumber(std::span<const Index> origin);
   const std::vector<FilmFrame>& frames() const { return frames_; }
   void restore(std::vector<FilmFrame> frames) { frames_ = std::move(frames); }
 

@@ -137,8 +137,23 @@ Fingerprint fingerprint(const Scene& scene, const Model& model) {
   forces.add(model.rest_state().v);
   Hash time;
   time.add(scene.dt);
-  return {{hash_mesh(model), hash_materials(model), hash_boundaries(model), forces.value(), time.value(),
-           hash_solver(scene.solver)}};
+  Hash mesh;
+  mesh.add(static_cast<std::int64_t>(hash_mesh(model)));
+  for (const SceneCut& cut : scene.cuts) {
+    mesh.add(cut.time);
+    mesh.add(static_cast<std::int64_t>(cut.body));
+    if (const auto* plane = std::get_if<CutPlane>(&cut.surface)) {
+      mesh.add(VecX(plane->point));
+      mesh.add(VecX(plane->normal));
+      mesh.add(plane->radius);
+    } else {
+      const auto& surface = std::get<TriangleMesh>(cut.surface);
+      for (const Vec3& v : surface.vertices) mesh.add(VecX(v));
+      for (const Triangle& t : surface.triangles) mesh.add(t.data(), sizeof t);
+    }
+  }
+  return {{scene.cuts.empty() ? hash_mesh(model) : mesh.value(), hash_materials(model), hash_boundaries(model),
+           forces.value(), time.value(), hash_solver(scene.solver)}};
 }
 
 }  // namespace pliant

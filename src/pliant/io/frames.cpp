@@ -30,7 +30,13 @@ CellValues cell_values(const Model& model, const Pose& pose) {
 
 FrameWriter::FrameWriter(std::filesystem::path folder, std::shared_ptr<const Model> model,
                          std::vector<FrameField> fields)
-    : folder_(std::move(folder)), model_(std::move(model)), fields_(std::move(fields)) {
+    : folder_(std::move(folder)), fields_(std::move(fields)) {
+  set_model(std::move(model));
+}
+
+void FrameWriter::set_model(std::shared_ptr<const Model> model) {
+  model_ = std::move(model);
+  cells_.clear();
   for (const Body& body : model_->bodies()) {
     cells_.emplace_back();
     if (body.is_solid())

@@ -14,6 +14,8 @@ class FrameWriter {
  public:
   FrameWriter(std::filesystem::path folder, std::shared_ptr<const Model> model, std::vector<FrameField> fields);
 
+  /// What states of later frames belong to.
+  void set_model(std::shared_ptr<const Model> model);
   /// `more`: fields of the elements that the stepper has to show.
   void write(std::int64_t frame, const State& state, std::span<const ElementValues> more = {});
   /// A frame that an earlier run has written.

@@ -45,7 +45,7 @@ void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame
 }  // namespace
 
 ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, const Scene& scene,
-                           std::shared_ptr<const Model> model, std::int64_t steps, State& state, Stepper& stepper,
+                           std::shared_ptr<const Model> model, std::int64_t steps, State& state, const Stepper& stepper,
                            const std::function<void(const std::string&)>& notice)
     : folder_(std::move(folder)),
       scene_(scene),
@@ -61,7 +61,7 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, const S
                     "choose another folder with --out",
                     folder_.string()));
   if (start == RunStart::resume) {
-    resume(state, stepper, notice);
+    resume(state, notice);
   } else {
     if (used) remove_results(folder_);
     begin(state, stepper);
@@ -75,7 +75,7 @@ void ResultFolder::begin(const State& state, const Stepper& stepper) {
   frames_.write(0, state, stepper.element_values());
 }
 
-void ResultFolder::resume(State& state, Stepper& stepper, const std::function<void(const std::string&)>& notice) {
+void ResultFolder::resume(State& state, const std::function<void(const std::string&)>& notice) {
   std::optional<Checkpoint> checkpoint = checkpoints_.newest(notice);
   if (!checkpoint)
     throw InputError(
@@ -87,7 +87,7 @@ void ResultFolder::resume(State& state, Stepper& stepper, const std::function<vo
   StepHistory history;
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->state.step, history);
   state = std::move(checkpoint->state);
-  stepper.recall(checkpoint->stepper);
+  memory_ = std::move(checkpoint->stepper);
   film_.restore(std::move(checkpoint->film));
   totals_ = std::move(history.totals);
   frames_.add_existing(0, 0);
@@ -95,6 +95,16 @@ void ResultFolder::resume(State& state, Stepper& stepper, const std::function<vo
   for (std::int64_t step = every; step <= state.step; step += every)
     frames_.add_existing(step / every, history.times[static_cast<std::size_t>(step - 1)]);
   remove_frames_after(folder_, state.step / every);
+}
+
+void ResultFolder::set_model(std::shared_ptr<const Model> model) {
+  frames_.set_model(model);
+  model_ = std::move(model);
+}
+
+void ResultFolder::follow_cut(std::shared_ptr<const Model> model, std::span<const Index> origin) {
+  set_model(std::move(model));
+  film_.renumber(origin);
 }
 
 void ResultFolder::add_report(std::int64_t step, double time, const StepReport& report) {

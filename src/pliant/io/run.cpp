@@ -36,6 +36,8 @@ std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptio
                                                steps, state, simulation.stepper(),
                                                [&](const std::string& text) { observer.on_notice(text); });
   simulation.set_state(state);
+  if (options.start == RunStart::resume) simulation.stepper().recall(folder->stepper_memory());
+  folder->set_model(simulation.model());
   return folder;
 }
 
@@ -47,11 +49,13 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   RunResult result;
   result.steps = options.last_step.value_or(scene.steps);
   const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, result.steps, observer);
-  const State& state = *simulation.state();
-  result.first_step = state.step;
-  observer.on_start(*simulation.model(), state, result.steps);
+  result.first_step = simulation.state()->step;
+  observer.on_start(*simulation.model(), *simulation.state(), result.steps);
 
-  while (state.step < result.steps) {
+  while (simulation.state()->step < result.steps) {
+    if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder)
+      folder->follow_cut(simulation.model(), origin);
+    const State& state = *simulation.state();
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
     observer.before_step(time);
@@ -72,6 +76,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     }
   }
 
+  const State& state = *simulation.state();
   if (folder) {
     if (result.end == RunEnd::finished) folder->add_last_frame(state, simulation.stepper());
     folder->save(state, simulation.stepper());

@@ -6,6 +6,8 @@
 
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/math/error.hpp"
+#include "pliant/scene/dynamic_selection.hpp"
+#include "pliant/solvers/conjac/conjac_catalogue.hpp"
 
 namespace pliant {
 
@@ -39,15 +41,103 @@ State carry_over(const Model& from, const State& state, const Model& to) {
   return result;
 }
 
+/// For each node of a model in which one body was cut, the node of the model before that it was or is a copy of.
+std::vector<Index> node_origins(const Model& before, const Model& after, std::size_t cut) {
+  std::vector<Index> origin(static_cast<std::size_t>(after.nodes()), -1);
+  for (std::size_t b = 0; b < after.bodies().size(); ++b) {
+    const Body &from = before.bodies()[b], &to = after.bodies()[b];
+    if (b != cut) {
+      for (Index i = 0; i < to.nodes.size(); ++i)
+        origin[static_cast<std::size_t>(to.nodes.begin + i)] = from.nodes.begin + i;
+      continue;
+    }
+    // The elements are the same in the same order, and so are the places of their nodes in them, whatever the order of
+    // the elements.
+    for (std::size_t k = 0; k < to.elements->elements().size(); ++k)
+      origin[static_cast<std::size_t>(to.nodes.begin + to.elements->elements()[k])] =
+          from.nodes.begin + from.elements->elements()[k];
+  }
+  return origin;
+}
+
 }  // namespace
 
 Simulation::Simulation(Scene scene)
     : scene_(std::move(scene)),
       model_(build_model(scene_)),
       stepper_(make_stepper(scene_, model_)),
-      state_(std::make_shared<State>(model_->rest_state())) {}
+      state_(std::make_shared<State>(model_->rest_state())),
+      uncut_(scene_),
+      fingerprint_(fingerprint(scene_, *model_)) {
+  // A cut that misses its body is found now rather than in the middle of a long run.
+  std::vector<Index> origin;
+  Scene probe = scene_;
+  std::shared_ptr<const Model> model = model_;
+  for (const SceneCut& cut : uncut_.cuts) {
+    probe = cut_scene(probe, *model, cut, origin);
+    model = build_model(probe);
+  }
+}
+
+std::vector<Index> Simulation::make_due_cuts() {
+  std::vector<Index> origin;
+  while (cuts_made_ < uncut_.cuts.size() && state_->time >= uncut_.cuts[cuts_made_].time - 1e-6 * scene_.dt) {
+    const std::vector<Index> next = make_next_cut();
+    if (origin.empty()) {
+      origin = next;
+    } else {
+      std::vector<Index> both;
+      for (Index i : next) both.push_back(origin[static_cast<std::size_t>(i)]);
+      origin = std::move(both);
+    }
+  }
+  return origin;
+}
+
+std::vector<Index> Simulation::make_next_cut() {
+  const SceneCut& cut = uncut_.cuts[cuts_made_];
+  std::vector<Index> vertices;
+  Scene scene = cut_scene(scene_, *model_, cut, vertices);
+  std::vector<std::vector<Vec3>> driven;  // building a model puts them to rest
+  for (const SceneScript& script : scene.scripts)
+    driven.push_back(script.driven ? script.driven->positions : std::vector<Vec3>{});
+  std::shared_ptr<const Model> model = build_model(scene);
+  for (std::size_t k = 0; k < driven.size(); ++k)
+    if (scene.scripts[k].driven) scene.scripts[k].driven->positions = driven[k];
+  const std::vector<Index> origin = node_origins(*model_, *model, cut.body);
+  if (const auto dynamic = scene.solver.parameters.find("dynamic"); dynamic != scene.solver.parameters.end())
+    dynamic->second = resolve_dynamic_nodes(std::get<std::string>(dynamic->second), *model_);
+  carry_dynamic_nodes(*model_, origin, scene.solver.parameters);
+  std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
+  State state = *state_;
+  state.x.resize(model->rest().size());
+  state.v.resize(model->rest().size());
+  for (Index i = 0; i < model->nodes(); ++i) {
+    node(state.x, i) = node(state_->x, origin[static_cast<std::size_t>(i)]);
+    node(state.v, i) = node(state_->v, origin[static_cast<std::size_t>(i)]);
+  }
+  state_ = std::make_shared<State>(std::move(state));
+  scene_ = std::move(scene);
+  model_ = std::move(model);
+  stepper_ = std::move(stepper);
+  potential_.reset();
+  before_ = {};
+  ++cuts_made_;
+  return origin;
+}
+
+void Simulation::begin_uncut() {
+  scene_ = uncut_;
+  model_ = build_model(scene_);
+  stepper_ = make_stepper(scene_, model_);
+  state_ = std::make_shared<State>(model_->rest_state());
+  potential_.reset();
+  before_ = {};
+  cuts_made_ = 0;
+}
 
 void Simulation::rebuild(Scene scene) {
+  if (cuts_made_ > 0) throw InputError("bodies have been cut; make other changes to a simulation before its first cut");
   std::shared_ptr<const Model> model = build_model(scene);
   std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
   State state = carry_over(*model_, *state_, *model);
@@ -56,13 +146,19 @@ void Simulation::rebuild(Scene scene) {
   else
     state_ = std::make_shared<State>(std::move(state));
   scene_ = std::move(scene);
+  uncut_ = scene_;
   model_ = std::move(model);
   stepper_ = std::move(stepper);
+  fingerprint_ = fingerprint(scene_, *model_);
   potential_.reset();
   before_ = {};
 }
 
 void Simulation::set_state(const State& state) {
+  // The cuts that the steps which led to this state had made before them: those due when the last step began.
+  const auto due = [&](std::size_t k) { return state.time - scene_.dt >= uncut_.cuts[k].time - 1e-6 * scene_.dt; };
+  if (cuts_made_ > 0 && !due(cuts_made_ - 1)) begin_uncut();
+  while (cuts_made_ < uncut_.cuts.size() && due(cuts_made_)) make_next_cut();
   if (state.x.size() != model_->rest().size() || state.v.size() != model_->rest().size())
     throw InputError(fmt::format("the state has {} positions and {} velocities, but the model has {} nodes",
                                  state.x.size() / 3, state.v.size() / 3, model_->nodes()));
@@ -73,6 +169,7 @@ void Simulation::set_state(const State& state) {
 }
 
 StepReport Simulation::step() {
+  make_due_cuts();
   // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
   next_ = *state_;
   StepReport report = stepper_->step(next_, scene_.dt);
@@ -94,12 +191,12 @@ VecX Simulation::unbalanced_forces() {
 }
 
 void Simulation::save(const std::filesystem::path& file) const {
-  write_checkpoint(file, {fingerprint(scene_, *model_), *state_, stepper_->memory(), {}});
+  write_checkpoint(file, {fingerprint_, *state_, stepper_->memory(), {}});
 }
 
 void Simulation::load(const std::filesystem::path& file) {
   const Checkpoint checkpoint = read_checkpoint(file);
-  const Fingerprint own = fingerprint(scene_, *model_);
+  const Fingerprint& own = fingerprint_;
   if (checkpoint.fingerprint != own)
     throw InputError(fmt::format("checkpoint {} belongs to another scene: {} differ; undo the change", file.string(),
                                  checkpoint.fingerprint.difference(own)));

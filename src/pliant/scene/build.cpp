@@ -6,6 +6,7 @@
 
 #include "pliant/math/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
+#include "pliant/scene/dynamic_selection.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {
@@ -208,8 +209,12 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
 }
 
 std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model) {
-  return at_origin(scene.solver.origin,
-                   [&] { return make_stepper(std::move(model), scene.solver.name, scene.solver.parameters); });
+  return at_origin(scene.solver.origin, [&] {
+    ParameterMap parameters = scene.solver.parameters;
+    if (const auto dynamic = parameters.find("dynamic"); dynamic != parameters.end())
+      dynamic->second = resolve_dynamic_nodes(std::get<std::string>(dynamic->second), *model);
+    return make_stepper(std::move(model), scene.solver.name, parameters);
+  });
 }
 
 }  // namespace pliant

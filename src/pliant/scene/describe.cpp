@@ -91,6 +91,9 @@ std::string describe(const Scene& scene, const Model& model) {
     text += fmt::format("  collider {}: {}, {}, friction {:.4g}\n", from.collider.name,
                         kShapes[from.collider.shape.index()], format(from.collider.motion), from.collider.friction);
   }
+  for (const SceneCut& cut : scene.cuts)
+    text += fmt::format("  cut     {}: {} by a {} at {:.4g} s\n", cut.name, scene.bodies[cut.body].name,
+                        std::holds_alternative<CutPlane>(cut.surface) ? "plane" : "surface", cut.time);
   text +=
       fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
                   scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,

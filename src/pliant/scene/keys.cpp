@@ -285,6 +285,52 @@ const Section& load_section() {
   return section;
 }
 
+const Section& cut_section() {
+  static const Section plane{"cut.plane",
+                             "in 'plane' of [[cut]]",
+                             "A plane, or a disc of it.",
+                             {{.name = "point",
+                               .kind = Kind::vector,
+                               .summary = "A point on the plane, the centre of the disc.",
+                               .unit = "m",
+                               .example = "[0.5, 0, 0]",
+                               .required = true},
+                              {.name = "normal",
+                               .kind = Kind::vector,
+                               .summary = "Across the plane.",
+                               .example = "[1, 0, 0]",
+                               .required = true},
+                              {.name = "radius",
+                               .summary = "Where the cut ends; by default it passes through the whole body.",
+                               .unit = "m",
+                               .example = "0.1",
+                               .limits = kPositive}}};
+  static const Section section{
+      "[[cut]]",
+      "in [[cut]]",
+      "Cuts a body open along the faces of its elements, where these come nearest to a surface. Any solver goes on "
+      "with "
+      "the state as it was. The surface is given where the body is at rest.",
+      {name_key("cut"),
+       body_key(),
+       {.name = "time",
+        .summary = "When it is cut: before the first step that begins then or later.",
+        .unit = "s",
+        .fallback = "0.0",
+        .limits = kNotNegative},
+       {.name = "plane",
+        .kind = Kind::table,
+        .summary = "Cut by a plane.",
+        .example = "{point = [0.5, 0, 0], normal = [1, 0, 0]}",
+        .section = &plane},
+       {.name = "surface",
+        .kind = Kind::text,
+        .summary = "Cut by the triangles of an OBJ, PLY or STL file, found from the folder of the scene file.",
+        .example = "\"knife.obj\""}},
+      {{{{"plane"}, {"surface"}}, true}}};
+  return section;
+}
+
 const Section& simulation_section() {
   static const Section section{
       "[simulation]",
@@ -407,6 +453,7 @@ const Section& scene_keys() {
         .summary = "Rigid obstacles.",
         .section = &collider_section(script_rotate_section(), keyframe_section())},
        {.name = "muscle", .kind = Kind::tables, .summary = "Activations of fibres.", .section = &muscle_section()},
+       {.name = "cut", .kind = Kind::tables, .summary = "Cuts of bodies.", .section = &cut_section()},
        {.name = "solver",
         .kind = Kind::table,
         .summary = "The time stepper.",

@@ -11,6 +11,7 @@
 
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
+#include "pliant/mesh/read_mesh.hpp"
 #include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/keys.hpp"
 #include "pliant/scene/load_support.hpp"
@@ -266,6 +267,18 @@ SceneCollider to_collider(const Value& table, const std::string& name, double du
           table.origin};
 }
 
+CutSurface to_cut_surface(const Value& table, const std::filesystem::path& folder) {
+  if (const Value* plane = table.find("plane")) {
+    CutPlane cut{to_vector(plane->at("point")), to_direction(plane->at("normal"), "normal")};
+    if (const Value* radius = plane->find("radius")) cut.radius = radius->number();
+    return cut;
+  }
+  const Value& file = table.at("surface");
+  const std::filesystem::path path =
+      std::filesystem::path(file.text()).is_absolute() ? std::filesystem::path(file.text()) : folder / file.text();
+  return at_origin(file.origin, [&] { return read_surface(path); });
+}
+
 ParameterValue to_parameter(const Value& value) {
   if (const auto* b = std::get_if<bool>(&value.data)) return *b;
   if (const auto* i = std::get_if<std::int64_t>(&value.data)) return *i;
@@ -418,6 +431,11 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
     scene.loads.push_back(
         {name, body, to_selection(table.at("where"), objects), to_vector(table.at("force")), table.origin});
   });
+  each("cut", [&](const Value& table, const std::string& name, std::size_t body) {
+    scene.cuts.push_back({name, body, to_cut_surface(table, folder), table.at("time").number(), table.origin});
+  });
+  std::stable_sort(scene.cuts.begin(), scene.cuts.end(),
+                   [](const SceneCut& a, const SceneCut& b) { return a.time < b.time; });
   const std::vector<std::string> colliders = names_of(root.find("collider"), "collider");
   for (std::size_t i = 0; i < colliders.size(); ++i)
     scene.colliders.push_back(

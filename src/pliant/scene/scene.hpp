@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "pliant/mesh/cutting.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/scene/selection.hpp"
 #include "pliant/scene/value.hpp"
@@ -107,6 +108,15 @@ struct SceneMuscle {
   std::string origin;
 };
 
+/// A cut of a body's mesh at rest, made before the first step that begins at `time` or later.
+struct SceneCut {
+  std::string name;
+  std::size_t body = 0;
+  CutSurface surface;
+  double time = 0;  ///< s
+  std::string origin;
+};
+
 enum class OnFailure { stop, proceed };
 
 struct SceneSolver {
@@ -139,6 +149,7 @@ struct Scene {
   std::vector<SceneLoad> loads;
   std::vector<SceneMuscle> muscles;
   std::vector<SceneCollider> colliders;
+  std::vector<SceneCut> cuts;  ///< by time
   SceneSolver solver;
   SceneOutput output;
   std::vector<std::shared_ptr<const Energy>> energies;  ///< from code, over global nodes
@@ -170,6 +181,11 @@ Scene scene_from_tree(Value root, const std::string& name, const std::filesystem
 
 /// Reads or generates the meshes and builds the model. Throws InputError with the origin of the part at fault.
 std::shared_ptr<const Model> build_model(const Scene& scene);
+
+/// The scene after one of its cuts: the body's mesh, in place of how it was made, and selections of vertices by number
+/// with the copies of these vertices. `origin` gets, for each vertex of the new mesh, the one it was or is a copy of.
+/// Throws InputError when the cut passes between no two elements, and where parts of the scene cannot follow it.
+Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std::vector<Index>& origin);
 
 /// The scene's solver for its model. Throws InputError when settings clash that are fine one by one.
 std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model);

@@ -1,5 +1,8 @@
 #include "pliant/solvers/conjac/conjac_catalogue.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "pliant/solvers/conjac/conjac_stepper.hpp"
 #include "pliant/solvers/parameter_names.hpp"
 
@@ -21,6 +24,12 @@ Parameter stiffness() {
 Parameter tangential() {
   return {"tangential", 0.0, "", "share of the colliders' stiffness that resists sliding; the paper's alpha",
           {},           0.0, 1.0};
+}
+
+DynamicNodeOptions dynamic_options(const ParameterMap& values) {
+  return {std::get<std::string>(values.at("dynamic")),
+          static_cast<int>(std::get<std::int64_t>(values.at("dynamic_nodes"))),
+          std::get<std::int64_t>(values.at("seed"))};
 }
 
 SolverEntry linearly_implicit() {
@@ -65,9 +74,7 @@ SolverEntry conjac() {
     options.beta = std::get<double>(values.at("beta"));
     options.stiffness = chosen_value(values, "stiffness", kStiffnessNames);
     options.tangential = std::get<double>(values.at("tangential"));
-    options.dynamic.named = std::get<std::string>(values.at("dynamic"));
-    options.dynamic.count = static_cast<int>(std::get<std::int64_t>(values.at("dynamic_nodes")));
-    options.dynamic.seed = std::get<std::int64_t>(values.at("seed"));
+    options.dynamic = dynamic_options(values);
     options.stabilisation.gamma = std::get<double>(values.at("gamma"));
     options.stabilisation.corrections = static_cast<int>(std::get<std::int64_t>(values.at("corrections")));
     options.stabilisation.line_search = std::get<bool>(values.at("gamma_search"));
@@ -78,6 +85,17 @@ SolverEntry conjac() {
 }
 
 }  // namespace
+
+void carry_dynamic_nodes(const Model& before, std::span<const Index> origin, ParameterMap& parameters) {
+  const auto named = parameters.find("dynamic");
+  if (named == parameters.end()) return;
+  std::vector<std::uint8_t> is_dynamic(static_cast<std::size_t>(before.nodes()), 0);
+  for (Index i : dynamic_nodes(before, dynamic_options(parameters))) is_dynamic[static_cast<std::size_t>(i)] = 1;
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < origin.size(); ++i)
+    if (is_dynamic[static_cast<std::size_t>(origin[i])]) numbers.push_back(i);
+  named->second = numbers.empty() ? std::string("none") : fmt::format("{}", fmt::join(numbers, ","));
+}
 
 std::vector<SolverEntry> conjac_solvers() { return {linearly_implicit(), conjac()}; }
 
