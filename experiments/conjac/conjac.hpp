@@ -13,5 +13,7 @@ Experiment conjac_twist();
 Experiment conjac_hetero();
 Experiment conjac_aniso();
 Experiment conjac_barcut();
+Experiment conjac_bunny();
+Experiment conjac_muscle();
 
 }  // namespace pliant::experiments

@@ -69,7 +69,7 @@ PullAndRelease pulled_bar(std::array<Index, 3> cells) {
   return scene;
 }
 
-PullAndRelease pulled_figure(const std::string& path, int cells) {
+MeshData table_top_mesh(const std::string& path, int cells, double size) {
   MeshData data = path.empty() ? figure(cells) : read_mesh_data(path);
   Vec3 low = Vec3::Constant(1e300), high = -low;
   std::vector<std::uint8_t> used(data.vertices.size(), 0);
@@ -77,11 +77,19 @@ PullAndRelease pulled_figure(const std::string& path, int cells) {
     for (Index v : tet) used[static_cast<std::size_t>(v)] = 1;
   for (std::size_t v = 0; v < used.size(); ++v)
     if (used[v]) low = low.cwiseMin(data.vertices[v]), high = high.cwiseMax(data.vertices[v]);
-  PullAndRelease scene{nullptr, data.source};
+  const double scale = size / (high - low).maxCoeff();
+  for (std::size_t v = 0; v < used.size(); ++v)
+    data.vertices[v] = used[v] ? Vec3(scale * (data.vertices[v] - low)) : Vec3(Vec3::Zero());
+  return data;
+}
+
+PullAndRelease pulled_figure(const std::string& path, int cells) {
+  PullAndRelease scene;
   scene.size = 0.12;
-  const double scale = scene.size / (high - low).maxCoeff();
-  for (Vec3& v : data.vertices) v = scale * (v - low);
-  const Vec3 size = scale * (high - low);
+  MeshData data = table_top_mesh(path, cells, scene.size);
+  scene.label = data.source;
+  Vec3 size = Vec3::Zero();
+  for (const Vec3& v : data.vertices) size = size.cwiseMax(v);
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   const BodyOptions body = rubber(std::move(data));

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "pliant/energies/assembler.hpp"
+#include "pliant/mesh/tet_mesh.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
@@ -21,18 +22,21 @@ class EnergyMeter {
   Assembler assembler_;
 };
 
+/// A mesh from a file, or, without a path, a generated figure with two arms; `size` m at its longest, from the origin
+/// on.
+MeshData table_top_mesh(const std::string& path, int cells, double size);
+
 /// A body of soft rubber, table-top size, held somewhere, pulled somewhere else until `release`.
 struct PullAndRelease {
   std::shared_ptr<const Model> model;
-  std::string label;
+  std::string label = {};
   double release = 0.3;   ///< s
   double duration = 1.0;  ///< s
   double size = 0.1;      ///< m
 };
 /// A bar, clamped at one end.
 PullAndRelease pulled_bar(std::array<Index, 3> cells);
-/// Any mesh, scaled to 12 cm; its lowest tenth is held, the uppermost is pulled up and one side sideways. Without a
-/// path, a generated figure with two arms.
+/// Any mesh, scaled to 12 cm; its lowest tenth is held, the uppermost is pulled up and one side sideways.
 PullAndRelease pulled_figure(const std::string& path, int cells);
 
 struct Trial {

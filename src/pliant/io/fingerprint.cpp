@@ -89,6 +89,14 @@ std::uint64_t hash_boundaries(const Model& model) {
       for (const Vec3& p : {Vec3(0.1, 0.2, 0.3), Vec3(-7.1, 3.3, 2.9), Vec3(4.7, -5.9, 11.3), Vec3(-0.7, -13.1, -4.3)})
         hash.add(distance(collider.shape, p).value);
     }
+  if (model.articulation())
+    for (const Link& link : model.articulation()->links()) {
+      hash.add(static_cast<std::int64_t>(link.parent));
+      hash.add(static_cast<std::int64_t>(link.joint));
+      hash.add(VecX(link.pivot));
+      hash.add(VecX(link.axis));
+      add_nodes(link.nodes, hash);
+    }
   for (const Muscle& muscle : model.muscles())
     for (const auto& key : muscle.activation.keys) {
       hash.add(key.time);

@@ -204,6 +204,11 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
     at_origin(load.origin, [&] { builder.add_load(nodes_of(load.where, builder.body(load.body)), load.force); });
   for (const SceneCollider& collider : scene.colliders)
     at_origin(collider.origin, [&] { builder.add_collider(collider.collider); });
+  for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
+  for (const SceneAttachment& attachment : scene.attachments)
+    at_origin(attachment.origin, [&] {
+      builder.attach(static_cast<Index>(attachment.link), nodes_of(attachment.where, builder.body(attachment.body)));
+    });
   for (const auto& energy : scene.energies) builder.add_energy(energy);
   return builder.build();
 }

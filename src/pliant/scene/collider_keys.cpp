@@ -145,4 +145,42 @@ const Section& collider_section(const Section& rotate, const Section& keyframes)
   return section;
 }
 
+const Section& link_section() {
+  static const Section section = [] {
+    Section s{"[[link]]",
+              "in [[link]]",
+              "A rigid body, held by a joint. Its shape gives mass and inertia. Only `conjac` moves links.",
+              {},
+              {{{{"sphere"}, {"box"}, {"cylinder"}, {"capsule"}}, true}}};
+    s.keys = {
+        {.name = "name", .kind = Kind::text, .summary = "Name of the link; must be unique.", .example = "\"forearm\""},
+        {.name = "parent",
+         .kind = Kind::text,
+         .summary = "The link it is joined to, given before it; by default the world.",
+         .example = "\"upper-arm\""},
+        {.name = "joint",
+         .kind = Kind::choice,
+         .summary = "How it can move against its parent; free only against the world.",
+         .fallback = "\"free\"",
+         .choices = {"fixed", "hinge", "ball", "free"}},
+        {.name = "pivot",
+         .kind = Kind::vector,
+         .summary = "Where the joint is, at rest; of a hinge or a ball.",
+         .unit = "m",
+         .example = "[0, 0, 0]"},
+        {.name = "axis", .kind = Kind::vector, .summary = "Of a hinge, at rest.", .fallback = "[0.0, 0.0, 1.0]"},
+        {.name = "density",
+         .summary = "Mass over volume.",
+         .unit = "kg/m^3",
+         .fallback = "1000.0",
+         .limits = kPositive,
+         .aliases = {"rho"}}};
+    for (Key& key : shape_keys())
+      if (key.name == "sphere" || key.name == "box" || key.name == "cylinder" || key.name == "capsule")
+        s.keys.push_back(std::move(key));
+    return s;
+  }();
+  return section;
+}
+
 }  // namespace pliant

@@ -7,4 +7,7 @@ namespace pliant {
 /// The part of the table in keys.cpp on obstacles. `rotate` and `keyframes` are those of scripts.
 const Section& collider_section(const Section& rotate, const Section& keyframes);
 
+/// [[link]], whose shapes are those of colliders.
+const Section& link_section();
+
 }  // namespace pliant

@@ -91,6 +91,14 @@ std::string describe(const Scene& scene, const Model& model) {
     text += fmt::format("  collider {}: {}, {}, friction {:.4g}\n", from.collider.name,
                         kShapes[from.collider.shape.index()], format(from.collider.motion), from.collider.friction);
   }
+  static const char* const kJoints[] = {"fixed", "hinge", "ball", "free"};
+  for (const SceneLink& from : scene.links)
+    text += fmt::format(
+        "  link    {}: {} to {}\n", from.link.name, kJoints[static_cast<int>(from.link.joint)],
+        from.link.parent < 0 ? "the world" : scene.links[static_cast<std::size_t>(from.link.parent)].link.name);
+  for (const SceneAttachment& attachment : scene.attachments)
+    text += fmt::format("  attachment {}: of {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
+                        scene.links[attachment.link].link.name);
   for (const SceneCut& cut : scene.cuts)
     text += fmt::format("  cut     {}: {} by a {} at {:.4g} s\n", cut.name, scene.bodies[cut.body].name,
                         std::holds_alternative<CutPlane>(cut.surface) ? "plane" : "surface", cut.time);

@@ -285,6 +285,21 @@ const Section& load_section() {
   return section;
 }
 
+const Section& attachment_section() {
+  static const Section section{"[[attachment]]",
+                               "in [[attachment]]",
+                               "Fastens vertices of a body to a link.",
+                               {name_key("attachment"),
+                                body_key(),
+                                where_key("The vertices that move with the link.", true),
+                                {.name = "link",
+                                 .kind = Kind::text,
+                                 .summary = "Name of the link.",
+                                 .example = "\"forearm\"",
+                                 .required = true}}};
+  return section;
+}
+
 const Section& cut_section() {
   static const Section plane{"cut.plane",
                              "in 'plane' of [[cut]]",
@@ -453,6 +468,11 @@ const Section& scene_keys() {
         .summary = "Rigid obstacles.",
         .section = &collider_section(script_rotate_section(), keyframe_section())},
        {.name = "muscle", .kind = Kind::tables, .summary = "Activations of fibres.", .section = &muscle_section()},
+       {.name = "link", .kind = Kind::tables, .summary = "Rigid links.", .section = &link_section()},
+       {.name = "attachment",
+        .kind = Kind::tables,
+        .summary = "What is fastened to links.",
+        .section = &attachment_section()},
        {.name = "cut", .kind = Kind::tables, .summary = "Cuts of bodies.", .section = &cut_section()},
        {.name = "solver",
         .kind = Kind::table,

@@ -267,6 +267,31 @@ SceneCollider to_collider(const Value& table, const std::string& name, double du
           table.origin};
 }
 
+std::size_t link_index(const Value& value, const std::vector<std::string>& links) {
+  const auto found = std::find(links.begin(), links.end(), value.text());
+  if (found != links.end()) return static_cast<std::size_t>(found - links.begin());
+  const std::string near = nearest(value.text(), links);
+  fail(value.origin, fmt::format("there is no link '{}' before this; {}", value.text(),
+                                 near.empty() ? "add [[link]]" : fmt::format("did you mean '{}'?", near)));
+}
+
+SceneLink to_link(const Value& table, const std::string& name, const std::vector<std::string>& before) {
+  static const std::vector<std::string> kJoints = {"fixed", "hinge", "ball", "free"};
+  LinkOptions link;
+  link.name = name;
+  if (const Value* parent = table.find("parent")) link.parent = static_cast<Index>(link_index(*parent, before));
+  link.joint =
+      static_cast<JointKind>(std::find(kJoints.begin(), kJoints.end(), table.at("joint").text()) - kJoints.begin());
+  link.shape = to_shape(table);
+  link.density = table.at("density").number();
+  if (const Value* pivot = table.find("pivot"))
+    link.pivot = to_vector(*pivot);
+  else if (link.joint == JointKind::hinge || link.joint == JointKind::ball)
+    fail(table.origin, "a hinge or ball in [[link]] needs the key 'pivot'; for example: pivot = [0, 0, 0]");
+  link.axis = to_direction(table.at("axis"), "axis");
+  return {link, table.origin};
+}
+
 CutSurface to_cut_surface(const Value& table, const std::filesystem::path& folder) {
   if (const Value* plane = table.find("plane")) {
     CutPlane cut{to_vector(plane->at("point")), to_direction(plane->at("normal"), "normal")};
@@ -430,6 +455,14 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
   each("load", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.loads.push_back(
         {name, body, to_selection(table.at("where"), objects), to_vector(table.at("force")), table.origin});
+  });
+  const std::vector<std::string> links = names_of(root.find("link"), "link");
+  for (std::size_t i = 0; i < links.size(); ++i)
+    scene.links.push_back(to_link(root.find("link")->list()[i], links[i],
+                                  {links.begin(), links.begin() + static_cast<std::ptrdiff_t>(i)}));
+  each("attachment", [&](const Value& table, const std::string& name, std::size_t body) {
+    scene.attachments.push_back(
+        {name, body, to_selection(table.at("where"), objects), link_index(table.at("link"), links), table.origin});
   });
   each("cut", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.cuts.push_back({name, body, to_cut_surface(table, folder), table.at("time").number(), table.origin});

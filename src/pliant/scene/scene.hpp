@@ -108,6 +108,20 @@ struct SceneMuscle {
   std::string origin;
 };
 
+struct SceneLink {
+  LinkOptions link;
+  std::string origin;
+};
+
+/// Vertices of a body that move with a link.
+struct SceneAttachment {
+  std::string name;
+  std::size_t body = 0;
+  Selection where;
+  std::size_t link = 0;
+  std::string origin;
+};
+
 /// A cut of a body's mesh at rest, made before the first step that begins at `time` or later.
 struct SceneCut {
   std::string name;
@@ -149,6 +163,8 @@ struct Scene {
   std::vector<SceneLoad> loads;
   std::vector<SceneMuscle> muscles;
   std::vector<SceneCollider> colliders;
+  std::vector<SceneLink> links;  ///< parents before their children
+  std::vector<SceneAttachment> attachments;
   std::vector<SceneCut> cuts;  ///< by time
   SceneSolver solver;
   SceneOutput output;

@@ -232,6 +232,46 @@ void ModelBuilder::add_collider(Collider collider) {
   colliders_.push_back(std::move(collider));
 }
 
+Index ModelBuilder::add_link(const LinkOptions& options) {
+  MassPoints points;
+  try {
+    check_shape(options.shape, options.name);
+    points = mass_points(options.shape, options.density);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("link '{}': {}", options.name, error.what()));
+  }
+  auto network = std::make_shared<SpringNetwork>();
+  network->vertices = points.positions;
+  network->triangles = points.triangles;
+  network->source = "link";
+  for (double mass : points.masses) network->measure.push_back(mass / options.density);
+  // The joint moves its points, no springs do: these have no stiffness, and only say that the points are one piece.
+  for (Index i = 1; i < static_cast<Index>(points.positions.size()); ++i) network->springs.push_back({0, i});
+  BodyOptions body;
+  body.name = options.name;
+  body.network = network;
+  body.springs = {0, 0, 0};
+  body.density = options.density;
+  const std::size_t index = add_body(body);
+  Link link{options.name, options.parent, options.joint, options.pivot, options.axis, {}};
+  for (Index i = bodies_[index].nodes.begin; i < bodies_[index].nodes.end; ++i) link.nodes.push_back(i);
+  links_.push_back(std::move(link));
+  return static_cast<Index>(links_.size()) - 1;
+}
+
+void ModelBuilder::attach(Index link, std::span<const Index> nodes) {
+  const std::vector<Index> all(nodes.begin(), nodes.end());
+  Link& to = links_.at(static_cast<std::size_t>(link));
+  check_nodes(all, fmt::format("what is attached to link '{}'", to.name));
+  for (const Pin& pin : pins_)
+    if (const std::size_t n = shared(pin.nodes, all))
+      throw InputError(fmt::format("link '{}' and pin '{}' share {} nodes", to.name, pin.name, n));
+  for (const Script& script : scripts_)
+    if (const std::size_t n = shared(script.nodes, all))
+      throw InputError(fmt::format("link '{}' and script '{}' share {} nodes", to.name, script.name, n));
+  to.nodes.insert(to.nodes.end(), all.begin(), all.end());
+}
+
 void ModelBuilder::add_load(std::span<const Index> nodes, const Vec3& total_force) {
   require_finite(total_force, "load: force");
   loads_.push_back({{nodes.begin(), nodes.end()}, total_force});
@@ -270,6 +310,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   for (const Load& load : loads_)
     for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
 
+  if (!links_.empty()) model->articulation_ = std::make_shared<Articulation>(links_, model->rest_);
   if (!colliders_.empty()) {
     std::vector<Index> nodes;
     for (const Body& body : bodies_) {

@@ -10,6 +10,8 @@
 #include "pliant/energies/spring_energy.hpp"
 #include "pliant/fem/fe_mesh.hpp"
 #include "pliant/mesh/spring_network.hpp"
+#include "pliant/rigid/articulation.hpp"
+#include "pliant/rigid/mass_points.hpp"
 #include "pliant/sim/boundary.hpp"
 #include "pliant/sim/mass.hpp"
 
@@ -82,6 +84,17 @@ struct State {
   std::vector<double> activation;
 };
 
+/// A rigid link, for ModelBuilder: Link of rigid/articulation.hpp, with the shape its mass comes from.
+struct LinkOptions {
+  std::string name = "link";
+  Index parent = -1;
+  JointKind joint = JointKind::free;
+  Vec3 pivot = Vec3::Zero();  ///< m
+  Vec3 axis = Vec3::UnitZ();
+  Shape shape;            ///< box, sphere, cylinder or capsule
+  double density = 1000;  ///< kg/m^3
+};
+
 /// Something that fibres of any number of bodies contract by.
 struct Muscle {
   std::string name;
@@ -104,6 +117,8 @@ class Model {
   /// any.
   std::vector<double> activation(const State& state, double time) const;
   bool is_damped() const;
+  /// The rigid links, whose points are bodies of their own; null when there are none.
+  const Articulation* articulation() const { return articulation_.get(); }
   /// Keeps the surfaces of all bodies out of the colliders; null when there are none.
   const ColliderPenalty* colliders() const { return colliders_.get(); }
   /// Potentials of the positions alone.
@@ -124,6 +139,7 @@ class Model {
   std::vector<Pin> pins_;
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
+  std::shared_ptr<const Articulation> articulation_;
   std::shared_ptr<const ColliderPenalty> colliders_;
   std::vector<const Energy*> energies_;
   std::vector<std::shared_ptr<const Energy>> more_energies_;
@@ -146,6 +162,10 @@ class ModelBuilder {
   void add_script(Script script);
   /// Throws InputError for shapes without a size, negative stiffness or friction.
   void add_collider(Collider collider);
+  /// Returns the link's index. Its points become a body of the same name.
+  Index add_link(const LinkOptions& options);
+  /// Nodes, global, that move with a link from here on. Throws InputError for those that pins and scripts hold.
+  void attach(Index link, std::span<const Index> nodes);
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
   /// Any further potential of the positions; its stencils name global nodes.
@@ -167,6 +187,7 @@ class ModelBuilder {
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
   std::vector<Collider> colliders_;
+  std::vector<Link> links_;
   std::vector<Load> loads_;
   std::vector<std::shared_ptr<const Energy>> energies_;
   Vec3 gravity_ = Vec3::Zero();

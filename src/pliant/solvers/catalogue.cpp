@@ -99,6 +99,8 @@ ParameterMap complete_parameters(const SolverEntry& solver, const ParameterMap& 
 std::unique_ptr<Stepper> make_stepper(std::shared_ptr<const Model> model, std::string_view solver,
                                       const ParameterMap& given) {
   const SolverEntry& entry = find_solver(solver);
+  if (model->articulation() && entry.name != "conjac")
+    throw InputError(fmt::format("the solver '{}' knows no rigid links; use conjac, which moves them", entry.name));
   return entry.make(std::move(model), complete_parameters(entry, given));
 }
 

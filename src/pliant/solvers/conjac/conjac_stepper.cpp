@@ -33,6 +33,8 @@ ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOpt
         fmt::format("{} dynamic nodes: conjac is for a few, up to {}; to make all nodes dynamic, use linearly-implicit",
                     chosen_.size(), kMostDynamicNodes));
   dynamic_ = chosen_;
+  links_ = model_->articulation();
+  joints_ = links_ ? links_->degrees() : 0;
   mass_.resize(model_->rest().size());
   for (Index i = 0; i < model_->nodes(); ++i) node(mass_, i).setConstant(model_->mass().lumped()[i]);
 }
@@ -51,6 +53,11 @@ void ConjacStepper::advance(State& state, double h, StepReport& report) {
   linear_.begin_step(state, h);
   assign_roles();
   x_ = state.x;
+  if (links_) {
+    poses_ = links_->poses(x_);
+    links_->columns(poses_, x_, B_);
+    links_->bias(poses_, x_, state.v, bias_);
+  }
   if (options_.initial_solve && state.step == 0 && !settle(report)) return;
   {
     const Stopwatch watch(report.seconds.assembly);
@@ -60,6 +67,7 @@ void ConjacStepper::advance(State& state, double h, StepReport& report) {
   apply_friction(state, h);
   stabilise(report);
   linear_.impose(x_);
+  if (links_) end_links();
   if (!x_.allFinite() || !v_.allFinite()) {
     report.outcome = Outcome::not_finite;
     report.detail = "the velocities of the step are not finite; the step is unstable: raise beta or take smaller steps";
@@ -70,7 +78,7 @@ void ConjacStepper::advance(State& state, double h, StepReport& report) {
   if (model_->colliders()) report.minimum_gap = smallest_distance(*model_->colliders(), linear_.end(), x_);
   {
     const Stopwatch watch(report.seconds.assembly);
-    linear_.measure(x_, report);
+    linear_.measure(x_, held_, report);
   }
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   state.x = x_;
@@ -80,8 +88,12 @@ void ConjacStepper::advance(State& state, double h, StepReport& report) {
 
 /// Which nodes are dynamic and which unknowns quasistatic; anew when pins and scripts hold other unknowns than before.
 void ConjacStepper::assign_roles() {
-  if (analysed_ && held_ == linear_.prescribed()) return;
-  held_ = linear_.prescribed();
+  if (analysed_ && prescribed_ == linear_.prescribed()) return;
+  held_ = prescribed_ = linear_.prescribed();
+  if (links_)
+    for (std::size_t i = 0; i < links_->link_of().size(); ++i)
+      if (links_->link_of()[i] >= 0)
+        for (std::size_t c = 0; c < 3; ++c) held_[3 * i + c] = 1;
   dynamic_ = chosen_;
   const std::vector<Index> more = supporting_nodes(*model_, held_, chosen_);
   dynamic_.insert(dynamic_.end(), more.begin(), more.end());
@@ -124,6 +136,12 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
     if (rung == Rung::projected_with_inertia) model_->mass().add_to(H_, 1 / (linear_.h() * linear_.h()));
     if (projects) report.projected_iterations = 1;
     if (linear_.boundary_moves()) H_.multiply(linear_.prescribed_velocity(), pull_);
+    W_.resize(x.size(), joints_);
+    for (Eigen::Index j = 0; j < joints_; ++j) {
+      scratch_ = B_.col(j);
+      H_.multiply(scratch_, trial_);
+      W_.col(j) = trial_;
+    }
     H_.eliminate(held_);
     shift_ = 0;
     for (Index i : dynamic_) {
@@ -141,25 +159,29 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
   return status;
 }
 
-/// J, the velocities when only the boundary moves, and (in the last column of U) H_qq^{-1} f_q.
+/// J, with columns for the dynamic nodes and then for the joints; the velocities when only the boundary moves; and, in
+/// the last column of U, H_qq^{-1} f_q. What joints and the boundary move pulls the quasistatic nodes along: for
+/// velocities B of held nodes these follow with -H_qq^{-1} (H B)_q.
 void ConjacStepper::condense() {
   const Eigen::Index n = model_->rest().size(), columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
-  J_.setZero(n, columns);
+  J_.setZero(n, columns + joints_);
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     for (int c = 0; c < 3; ++c) J_(3 * Eigen::Index(dynamic_[k]) + c, 3 * static_cast<Eigen::Index>(k) + c) = 1;
-  if (columns > 0) cholesky_.condense(J_);
+  if (columns > 0) cholesky_.condense(J_.leftCols(columns));
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     for (int c = 0; c < 3; ++c)
       if (held_[3 * at(dynamic_[k]) + at(c)]) J_.col(3 * static_cast<Eigen::Index>(k) + c).setZero();
 
   const bool moves = linear_.boundary_moves();
-  U_.resize(n, moves ? 2 : 1);
-  if (moves) U_.col(0) = -pull_.cwiseProduct(is_quasistatic_);
+  U_.resize(n, joints_ + (moves ? 2 : 1));
+  for (Eigen::Index j = 0; j < joints_; ++j) U_.col(j) = -W_.col(j).cwiseProduct(is_quasistatic_);
+  if (moves) U_.col(joints_) = -pull_.cwiseProduct(is_quasistatic_);
   imbalance(f_, scratch_);
   U_.rightCols(1) = scratch_;
   solve_quasistatic(U_);
+  for (Eigen::Index j = 0; j < joints_; ++j) J_.col(columns + j) = B_.col(j) + U_.col(j);
   if (moves)
-    moved_ = linear_.prescribed_velocity() + U_.col(0);
+    moved_ = linear_.prescribed_velocity() + U_.col(joints_);
   else
     moved_.setZero(n);
 }
@@ -183,17 +205,18 @@ void ConjacStepper::imbalance(const VecX& f, VecX& result) {
 void ConjacStepper::solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B) {
   cholesky_.solve(B);
   if (dynamic_.empty()) return;
-  at_dynamic_.resize(J_.cols(), B.cols());
+  const Eigen::Index columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
+  at_dynamic_.resize(columns, B.cols());
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     at_dynamic_.middleRows<3>(3 * static_cast<Eigen::Index>(k)) = B.middleRows<3>(3 * Eigen::Index(dynamic_[k]));
-  B.noalias() -= J_ * at_dynamic_;
+  B.noalias() -= J_.leftCols(columns) * at_dynamic_;
 }
 
 /// The left and right sides of Eq. (11), with the terms of a moving boundary. False when the matrix is not positive
 /// definite.
 bool ConjacStepper::reduce(const State& state) {
   const double h = linear_.h(), weight = options_.beta * h * h;
-  const Eigen::Index columns = J_.cols();
+  const Eigen::Index columns = J_.cols(), of_nodes = columns - joints_;
   const bool moves = linear_.boundary_moves(), inertial = rung_ == Rung::projected_with_inertia;
   const BlockMatrix* D = linear_.damping();
   const Mass& mass = model_->mass();
@@ -209,12 +232,24 @@ bool ConjacStepper::reduce(const State& state) {
     }
   }
   Z_.noalias() = J_.transpose() * MJ_;
-  stiffness_ = columns > 0 ? cholesky_.schur_complement() : Eigen::MatrixXd(0, 0);
-  stiffness_.diagonal().array() -= shift_;
+  // H J vanishes over q, so J^T H J for a column of the joints is J^T (H B).
+  stiffness_.resize(columns, columns);
+  if (of_nodes > 0) {
+    stiffness_.topLeftCorner(of_nodes, of_nodes) = cholesky_.schur_complement();
+    stiffness_.diagonal().head(of_nodes).array() -= shift_;
+  }
+  if (joints_ > 0) {
+    stiffness_.rightCols(joints_).noalias() = J_.transpose() * W_;
+    stiffness_.bottomLeftCorner(joints_, of_nodes) = stiffness_.topRightCorner(of_nodes, joints_).transpose();
+  }
   if (inertial) stiffness_ -= Z_ / (h * h);
   Z_ += weight * stiffness_;
   mass.multiply(state.v, momentum_);
   scratch_ = momentum_ + h * f_;
+  if (links_) {
+    mass.multiply(bias_, momentum_);
+    scratch_ -= h * momentum_;
+  }
   if (moves) {  // J^T (M + h D + beta h^2 H) moved; J^T H moved = J^T pull, since H moved vanishes over q
     mass.multiply(moved_, momentum_);
     scratch_ -= momentum_ + weight * pull_;
@@ -234,7 +269,7 @@ bool ConjacStepper::reduce(const State& state) {
     }
   }
   rhs_.noalias() = J_.transpose() * scratch_;
-  for (Eigen::Index c = 0; c < columns; ++c)
+  for (Eigen::Index c = 0; c < of_nodes; ++c)
     if (held_[3 * at(dynamic_[at(c / 3)]) + at(c % 3)]) {
       Z_.row(c).setZero();
       Z_.col(c).setZero();
@@ -283,15 +318,15 @@ void ConjacStepper::apply_friction(const State& state, double h) {
   apply_collider_friction(*model_->colliders(), linear_.end(), h, trial_, scratch_);
   scratch_ -= v_;
   for (Eigen::Index i = 0; i < scratch_.size(); ++i)
-    if (held_[at(i)]) scratch_[i] = 0;
+    if (prescribed_[at(i)]) scratch_[i] = 0;
   if (J_.cols() == 0 || scratch_.isZero(0)) return;
   rhs_.noalias() = MJ_.transpose() * scratch_;
   if (linear_.damping()) rhs_.noalias() += h * DJ_.transpose() * scratch_;
-  VecX change(J_.cols());
+  VecX change(J_.cols() - joints_);
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     change.segment<3>(3 * static_cast<Eigen::Index>(k)) = node(scratch_, dynamic_[k]);
-  rhs_.noalias() += options_.beta * h * h * stiffness_ * change;
-  for (Eigen::Index c = 0; c < rhs_.size(); ++c)
+  rhs_.noalias() += options_.beta * h * h * stiffness_.leftCols(change.size()) * change;
+  for (Eigen::Index c = 0; c < change.size(); ++c)
     if (held_[3 * at(dynamic_[at(c / 3)]) + at(c % 3)]) rhs_[c] = 0;
   z_ += Z_factor_.solve(rhs_);
   v_.noalias() = J_ * z_;
@@ -302,6 +337,10 @@ void ConjacStepper::apply_friction(const State& state, double h) {
 void ConjacStepper::stabilise(StepReport& report) {
   const StabilisationOptions& options = options_.stabilisation;
   x_ += linear_.h() * v_;
+  if (links_) {
+    poses_ = links_->advance(poses_, z_.tail(joints_), linear_.h());
+    links_->place(poses_, x_);
+  }
   int begin = 0;
   if (!options.line_search && options.corrections > 0) {
     x_ += options.gamma * U_.rightCols(1);
@@ -312,6 +351,30 @@ void ConjacStepper::stabilise(StepReport& report) {
     report.smallest_alpha = std::min(report.smallest_alpha, alpha);
     if (alpha == 0) return;
   }
+}
+
+/// Velocities of the links' nodes where they are now: the joints' velocities with the columns there. Turning with its
+/// joints changes a chain's linear momentum, which it must not where nothing but forces may: what a free chain gains
+/// that way, beyond what the bias already counted, is taken off its root.
+void ConjacStepper::end_links() {
+  const VecX before = v_;
+  links_->columns(poses_, x_, B_);
+  const std::vector<Link>& links = links_->links();
+  std::vector<std::size_t> root(links.size());
+  std::vector<double> mass(links.size(), 0.0);
+  std::vector<Vec3> gained(links.size(), Vec3::Zero());
+  for (std::size_t l = 0; l < links.size(); ++l) {
+    root[l] = links[l].parent < 0 ? l : root[at(links[l].parent)];
+    for (Index i : links[l].nodes) {
+      node(v_, i).noalias() = B_.middleRows<3>(3 * Eigen::Index(i)) * z_.tail(joints_);
+      const double m = model_->mass().lumped()[i];
+      mass[root[l]] += m;
+      gained[root[l]] += m * (node(v_, i) - node(before, i) - linear_.h() * node(bias_, i));
+    }
+  }
+  for (std::size_t l = 0; l < links.size(); ++l)
+    if (links[root[l]].joint == JointKind::free)
+      for (Index i : links[l].nodes) node(v_, i) -= gained[root[l]] / mass[root[l]];
 }
 
 /// One quasi-Newton correction of x with the factor at hand: `length` of it, halved until the energy falls. Returns the

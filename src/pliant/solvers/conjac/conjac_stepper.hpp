@@ -30,7 +30,9 @@ struct ConjacOptions {
 ///   J_qd = -H_qq^{-1} H_qd,   J = [I; J_qd],   J^T (M + h D + beta h^2 H) J v_d = J^T (M v0 + h f),
 ///   v_q = J_qd v_d,   x_d += h v_d,   x_q += h v_q + gamma H_qq^{-1} f_q.
 ///
-/// Beyond the paper: unknowns whose motion is prescribed, damping, and pieces that nothing would hold (docs/conjac.md).
+/// Joints of rigid links are dynamic too: nodes attached to links move with columns of the joints' velocities, and J
+/// has columns for these. Beyond the paper: unknowns whose motion is prescribed, damping, and pieces that nothing would
+/// hold (docs/conjac.md).
 class ConjacStepper final : public Stepper {
  public:
   ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options);
@@ -57,15 +59,22 @@ class ConjacStepper final : public Stepper {
   void imbalance(const VecX& f, VecX& result);
   double correct(VecX& x, double length, StepReport& report);
   void solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B);
+  void end_links();
   bool fail(FactorStatus status, StepReport& report) const;
 
   std::shared_ptr<const Model> model_;
   ConjacOptions options_;
   LinearModel linear_;
-  std::vector<Index> chosen_;          ///< dynamic nodes as asked for
-  std::vector<Index> dynamic_;         ///< and those that free pieces need beside them
-  std::vector<std::uint8_t> held_;     ///< per unknown: neither dynamic nor quasistatic
-  VecX is_quasistatic_;                ///< per unknown: 1 or 0
+  std::vector<Index> chosen_;             ///< dynamic nodes as asked for
+  std::vector<Index> dynamic_;            ///< and those that free pieces need beside them
+  std::vector<std::uint8_t> held_;        ///< per unknown: neither dynamic nor quasistatic
+  VecX is_quasistatic_;                   ///< per unknown: 1 or 0
+  std::vector<std::uint8_t> prescribed_;  ///< per unknown: by pins and scripts; held_ has the links' nodes too
+  const Articulation* links_ = nullptr;
+  Eigen::Index joints_ = 0;            ///< degrees of freedom of the links
+  Articulation::Poses poses_;          ///< of the links
+  Eigen::MatrixXd B_, W_;              ///< velocities of the links' nodes for each joint velocity, and H times them
+  VecX bias_;                          ///< accelerations of the links' nodes when no joint accelerates
   std::vector<Index> floating_;        ///< per node: the floating piece it is in, or -1
   std::vector<double> floating_mass_;  ///< of each, kg
   bool analysed_ = false;
@@ -74,7 +83,7 @@ class ConjacStepper final : public Stepper {
   SparseCholesky cholesky_;
   Rung rung_ = Rung::exact;
   double shift_ = 0;             ///< on the diagonal of the dynamic nodes, N/m
-  Eigen::MatrixXd J_, MJ_, DJ_;  ///< a column for each dynamic velocity
+  Eigen::MatrixXd J_, MJ_, DJ_;  ///< a column for each dynamic velocity, of nodes and then of joints
   Eigen::MatrixXd U_;            ///< right-hand sides over q, then solutions with H_qq
   Eigen::MatrixXd stiffness_;    ///< J^T H J
   Eigen::MatrixXd Z_;            ///< J^T (M + h D + beta h^2 H) J

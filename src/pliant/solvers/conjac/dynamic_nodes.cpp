@@ -104,6 +104,9 @@ std::vector<std::uint8_t> pinned_or_scripted(const Model& model) {
     for (Index i : pin.nodes) taken[at(i)] = 1;
   for (const Script& script : model.scripts())
     for (Index i : script.nodes) taken[at(i)] = 1;
+  if (model.articulation())
+    for (Index i = 0; i < model.nodes(); ++i)
+      if (model.articulation()->link_of()[at(i)] >= 0) taken[at(i)] = 1;
   return taken;
 }
 

@@ -59,7 +59,7 @@ void LinearModel::stiffness(const VecX& x, Projection projection, BlockMatrix& H
   assembler_.add_hessian({x, activation_, end_}, projection, H);
 }
 
-void LinearModel::measure(const VecX& x, StepReport& report) {
+void LinearModel::measure(const VecX& x, std::span<const std::uint8_t> held, StepReport& report) {
   report.energy = forces(x, f_);
   offset_ = (x - x_n_ - h_ * v_n_) / (h_ * h_);
   model_->mass().multiply(offset_, residual_);
@@ -72,7 +72,7 @@ void LinearModel::measure(const VecX& x, StepReport& report) {
     residual_ += product_;
   }
   for (Eigen::Index i = 0; i < residual_.size(); ++i)
-    if (boundary_.fixed[static_cast<std::size_t>(i)]) residual_[i] = 0;
+    if (held[static_cast<std::size_t>(i)]) residual_[i] = 0;
   report.residuals = convergence_.measure(residual_, boundary_);
 }
 

@@ -40,8 +40,9 @@ class LinearModel {
   const BlockMatrix* damping() const { return damping_ ? &*damping_ : nullptr; }
   BlockMatrix make_matrix() const { return BlockMatrix(model_->pattern(), 3); }
 
-  /// The residuals and the energy that all families report: of backward Euler's equations over this step, at x.
-  void measure(const VecX& x, StepReport& report);
+  /// The residuals and the energy that all families report: of backward Euler's equations over this step, at x, over
+  /// the unknowns that are not `held`.
+  void measure(const VecX& x, std::span<const std::uint8_t> held, StepReport& report);
   /// Puts prescribed unknowns where they belong.
   void impose(VecX& x) const;
   /// Time, activations and the count of steps.

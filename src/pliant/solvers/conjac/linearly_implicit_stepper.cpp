@@ -100,7 +100,7 @@ void LinearlyImplicitStepper::advance(State& state, double h, StepReport& report
   report.outcome = Outcome::budget_spent;
   {
     const Stopwatch assembly(report.seconds.assembly);
-    linear_.measure(x_, report);
+    linear_.measure(x_, linear_.prescribed(), report);
   }
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   state.x = x_;
