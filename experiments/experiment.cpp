@@ -7,6 +7,7 @@
 
 #include "experiments/conjac/conjac.hpp"
 #include "experiments/pitfalls/pitfalls.hpp"
+#include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
 #include "pliant/io/build_info.hpp"
@@ -81,6 +82,7 @@ const std::vector<Experiment>& catalogue() {
     for (Experiment& experiment : quasi_newton_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : warp_canceling_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : conjac_experiments()) all.push_back(std::move(experiment));
+    for (Experiment& experiment : pxpbd_experiments()) all.push_back(std::move(experiment));
     return all;
   }();
   return experiments;

@@ -53,6 +53,8 @@ class Context {
   /// Rows are flat: an entry that is a list (iterations of each step, a curve) goes to curves() with the row's number.
   void row(Json row);
   void claim(Claim claim) { claims_.push_back(std::move(claim)); }
+  /// A file beside results.json, such as a chart.
+  void file(std::string name, std::string content) { files_[std::move(name)] = std::move(content); }
   void progress(double done, const std::string& what) const { listener_.on_progress(done, what); }
   /// True when the user asked to stop: finish with what there is.
   bool stopped() const { return listener_.stop(); }
@@ -60,6 +62,7 @@ class Context {
   const std::vector<Json>& rows() const { return rows_; }
   const std::vector<Json>& curves() const { return curves_; }
   const std::vector<Claim>& claims() const { return claims_; }
+  const std::map<std::string, std::string>& files() const { return files_; }
 
  private:
   bool quick_;
@@ -68,6 +71,7 @@ class Context {
   std::vector<Json> rows_;
   std::vector<Json> curves_;
   std::vector<Claim> claims_;
+  std::map<std::string, std::string> files_;
 };
 
 /// One experiment of a paper.

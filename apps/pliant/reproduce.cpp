@@ -117,6 +117,7 @@ bool run_experiment(const Experiment& experiment, const Arguments& arguments) {
   }
   fmt::print("{}", text);
   write_atomically(folder / "results.json", experiments::results(experiment, *context).dump(2) + "\n");
+  for (const auto& [name, content] : context->files()) write_atomically(folder / name, content);
   write_atomically(folder / "table.txt", experiment.name + "\n" + text);
   fmt::print("\nresults: {}\n", (folder / "results.json").string());
   return all_hold;

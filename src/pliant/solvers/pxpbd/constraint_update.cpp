@@ -37,6 +37,11 @@ void ConstraintUpdate::update(Index b, const Batch9& F, Batch9& Q) {
     xpbd_update(law, h2_, batch, F, multipliers_[i], Q);
 }
 
+void ConstraintUpdate::stress(Index b, const Batch9& F, Batch<1>& psi, Batch9& P) const {
+  const ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
+  elements_.groups()[static_cast<std::size_t>(batch.group)].law->stress(F, batch.lame, psi, P);
+}
+
 void ConstraintUpdate::residual(Index b, const Batch9& F, Batch9& Q, double* secondary2) const {
   const auto i = static_cast<std::size_t>(b);
   const ElementBatch& batch = elements_.batches()[i];
@@ -53,22 +58,27 @@ void SqrtEnergyUpdate::update(Index b, const Batch9& F, Batch9& Q) {
   const auto i = static_cast<std::size_t>(b);
   const ElementBatch& batch = elements_.batches()[i];
   Batch<1> psi;
-  Batch9 stress;
-  elements_.groups()[static_cast<std::size_t>(batch.group)].law->stress(F, batch.lame, psi, stress);
-  sqrt_energy_update(h2_, batch, psi, stress, multipliers_[i], Q);
+  Batch9 P;
+  stress(b, F, psi, P);
+  sqrt_energy_update(h2_, batch, psi, P, multipliers_[i], Q);
+}
+
+void SqrtEnergyUpdate::stress(Index b, const Batch9& F, Batch<1>& psi, Batch9& P) const {
+  const ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
+  elements_.groups()[static_cast<std::size_t>(batch.group)].law->stress(F, batch.lame, psi, P);
 }
 
 void SqrtEnergyUpdate::residual(Index b, const Batch9& F, Batch9& Q, double* secondary2) const {
   const auto i = static_cast<std::size_t>(b);
   const ElementBatch& batch = elements_.batches()[i];
   Batch<1> psi;
-  Batch9 stress;
-  elements_.groups()[static_cast<std::size_t>(batch.group)].law->stress(F, batch.lame, psi, stress);
+  Batch9 P;
+  stress(b, F, psi, P);
   for (int p = 0; p < kBatch; ++p) {
     const double C = std::sqrt(std::max(psi[0][p], 0.0)), multiplier = multipliers_[i][0][p];
     const double residual = 2 * C + multiplier / (h2_ * batch.volume[0][p]);
     secondary2[p] = residual * residual;
-    for (int c = 0; c < 9; ++c) Q[c][p] = C > 0 ? multiplier * stress[c][p] / (2 * C) : 0;
+    for (int c = 0; c < 9; ++c) Q[c][p] = C > 0 ? multiplier * P[c][p] / (2 * C) : 0;
   }
 }
 

@@ -10,6 +10,7 @@ class ConstraintUpdate final : public LocalUpdate {
   ConstraintUpdate(const Elements& elements, const LocalOptions& options);
   void begin_step(const StepStart& start) override;
   void update(Index batch, const Batch9& F, Batch9& Q) override;
+  void stress(Index batch, const Batch9& F, Batch<1>& psi, Batch9& P) const override;
   void residual(Index batch, const Batch9& F, Batch9& Q, double* secondary2) const override;
 
  private:
@@ -26,6 +27,7 @@ class SqrtEnergyUpdate final : public LocalUpdate {
   explicit SqrtEnergyUpdate(const Elements& elements) : elements_(elements) {}
   void begin_step(const StepStart& start) override;
   void update(Index batch, const Batch9& F, Batch9& Q) override;
+  void stress(Index batch, const Batch9& F, Batch<1>& psi, Batch9& P) const override;
   void residual(Index batch, const Batch9& F, Batch9& Q, double* secondary2) const override;
 
  private:

@@ -91,16 +91,21 @@ void FirstPiolaUpdate::pack_fibres() {
 }
 
 /// Energy density and stress of the law, the fibres and damping; where it is infinite, that of the recovering law.
-FirstPiolaUpdate::Recovery FirstPiolaUpdate::stress(std::size_t b, const Batch9& F, Batch<1>& psi, Batch9& P) const {
-  stress(b, F, {}, psi, P);
+FirstPiolaUpdate::Recovery FirstPiolaUpdate::finite_stress(std::size_t b, const Batch9& F, Batch<1>& psi,
+                                                           Batch9& P) const {
+  stress_with({}, b, F, psi, P);
   Recovery recovery;
   for (int p = 0; p < kBatch; ++p) recovery.any |= recovery.lane[p] = psi[0][p] == HUGE_VAL;
-  if (recovery.any) stress(b, F, recovery, psi, P);
+  if (recovery.any) stress_with(recovery, b, F, psi, P);
   return recovery;
 }
 
-void FirstPiolaUpdate::stress(std::size_t b, const Batch9& F, const Recovery& recovery, Batch<1>& psi,
-                              Batch9& P) const {
+void FirstPiolaUpdate::stress(Index b, const Batch9& F, Batch<1>& psi, Batch9& P) const {
+  stress_with({}, static_cast<std::size_t>(b), F, psi, P);
+}
+
+void FirstPiolaUpdate::stress_with(const Recovery& recovery, std::size_t b, const Batch9& F, Batch<1>& psi,
+                                   Batch9& P) const {
   const ElementBatch& batch = elements_.batches()[b];
   const auto g = static_cast<std::size_t>(batch.group);
   const ElementGroup& group = elements_.groups()[g];
@@ -182,7 +187,7 @@ void FirstPiolaUpdate::full_update(std::size_t b, const Batch9& F0, Batch9& Q) {
     Batch<1> psi, trial_psi;
     Batch9 stress_now, r, dF, dP, trial_F, trial_stress;
     Batch45 H;
-    const Recovery recovery = stress(b, F, psi, stress_now);
+    const Recovery recovery = finite_stress(b, F, psi, stress_now);
     for (int c = 0; c < 9; ++c)
       for (int p = 0; p < kBatch; ++p) r[c][p] = stress_now[c][p] - P[c][p];
     hessian(b, F, recovery, H);
@@ -201,7 +206,7 @@ void FirstPiolaUpdate::full_update(std::size_t b, const Batch9& F0, Batch9& Q) {
     for (int halving = 0; halving <= kHalvings; ++halving) {
       for (int c = 0; c < 9; ++c)
         for (int p = 0; p < kBatch; ++p) trial_F[c][p] = F[c][p] + alpha[p] * dF[c][p];
-      stress(b, trial_F, recovery, trial_psi, trial_stress);
+      stress_with(recovery, b, trial_F, trial_psi, trial_stress);
       bool all = true;
       for (int p = 0; p < kBatch; ++p) {
         if (accepted[p]) continue;
@@ -227,7 +232,7 @@ void FirstPiolaUpdate::residual(Index b, const Batch9& F, Batch9& Q, double* sec
   const auto i = static_cast<std::size_t>(b);
   Batch<1> psi;
   Batch9 now;
-  stress(i, F, psi, now);
+  finite_stress(i, F, psi, now);
   for (int p = 0; p < kBatch; ++p) {
     secondary2[p] = 0;
     for (int c = 0; c < 9; ++c) {

@@ -11,6 +11,7 @@ class FirstPiolaUpdate final : public LocalUpdate {
   FirstPiolaUpdate(const Elements& elements, const LocalOptions& options);
   void begin_step(const StepStart& start) override;
   void update(Index batch, const Batch9& F, Batch9& Q) override;
+  void stress(Index batch, const Batch9& F, Batch<1>& psi, Batch9& P) const override;
   void residual(Index batch, const Batch9& F, Batch9& Q, double* secondary2) const override;
 
  private:
@@ -32,8 +33,8 @@ class FirstPiolaUpdate final : public LocalUpdate {
 
   bool is_full(const ElementBatch& batch) const;
   void pack_fibres();
-  Recovery stress(std::size_t b, const Batch9& F, Batch<1>& psi, Batch9& P) const;
-  void stress(std::size_t b, const Batch9& F, const Recovery& recovery, Batch<1>& psi, Batch9& P) const;
+  Recovery finite_stress(std::size_t b, const Batch9& F, Batch<1>& psi, Batch9& P) const;
+  void stress_with(const Recovery& recovery, std::size_t b, const Batch9& F, Batch<1>& psi, Batch9& P) const;
   void law_hessian(std::size_t b, const Batch9& F, std::span<const double> activation, Batch45& H) const;
   void hessian(std::size_t b, const Batch9& F, const Recovery& recovery, Batch45& H) const;
   void full_update(std::size_t b, const Batch9& F, Batch9& Q);

@@ -51,6 +51,8 @@ class LocalUpdate {
   virtual void begin_step(const StepStart& start) = 0;
   /// From F the displacements Q of one visit (local_kernels.hpp).
   virtual void update(Index batch, const Batch9& F, Batch9& Q) = 0;
+  /// Energy density and stress of the law itself at F: what the true residual is made of.
+  virtual void stress(Index batch, const Batch9& F, Batch<1>& psi, Batch9& P) const = 0;
   /// The stresses Q = -h^2 V P that the multipliers stand for at F, and per element the square of the secondary
   /// residual, Pa^2.
   virtual void residual(Index batch, const Batch9& F, Batch9& Q, double* secondary2) const = 0;

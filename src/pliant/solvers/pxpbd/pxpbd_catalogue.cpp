@@ -1,6 +1,7 @@
 #include "pliant/solvers/pxpbd/pxpbd_catalogue.hpp"
 
 #include "pliant/solvers/parameter_names.hpp"
+#include "pliant/solvers/pxpbd/grid_stepper.hpp"
 #include "pliant/solvers/pxpbd/pxpbd_stepper.hpp"
 
 namespace pliant {
@@ -11,6 +12,9 @@ const ParameterNames<pbd::ConstraintForm> kConstraintForms = {{"split", pbd::Con
                                                               {"sqrt-energy", pbd::ConstraintForm::sqrt_energy}};
 const ParameterNames<pbd::LocalForm> kLocalForms = {{"automatic", pbd::LocalForm::automatic},
                                                     {"full", pbd::LocalForm::full}};
+
+const ParameterNames<pbd::Method> kMethods = {
+    {"b-pxpbd", pbd::Method::blended}, {"xpbd", pbd::Method::xpbd}, {"fp-pxpbd", pbd::Method::first_piola}};
 
 int whole(const ParameterMap& values, const std::string& key) {
   return static_cast<int>(std::get<std::int64_t>(values.at(key)));
@@ -71,6 +75,38 @@ SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> 
   return entry;
 }
 
+std::vector<Parameter> blend_parameters() {
+  return {{"zeta", 0.0, "", "share of XPBD: 1 is XPBD; 0: per element, from its stiffness number", {}, 0.0, 1.0},
+          {"blend", 0.75, "", "where zeta is chosen: 1 - min(1, blend/(1 + stiffness number))", {}, 0.0, 1.0}};
+}
+
+SolverEntry grid_entry() {
+  SolverEntry entry{
+      "grid-b-pxpbd",
+      "pxpbd",
+      "b-pxpbd on the nodes of a background grid: bodies collide with each other and themselves through it",
+      {{"spacing", 0.0, "m", "of the grid; 0: the mean edge of the meshes", {}, 0.0},
+       {"cfl", 0.4, "", "cells that a vertex may cross in a substep", {}, 0.01, 1.0},
+       {"iterations", std::int64_t{20}, "", "sweeps over all elements of every substep", {}, 1.0, 1e9},
+       choice_parameter("method", kMethods, "what a visit to an element does"),
+       {"history", false, "", "record every iteration in the report", {}}},
+      nullptr};
+  const std::vector<Parameter> blend = blend_parameters();
+  entry.parameters.insert(entry.parameters.end() - 1, blend.begin(), blend.end());
+  entry.make = [](std::shared_ptr<const Model> model, const ParameterMap& values) {
+    GridPxpbdOptions options;
+    options.spacing = std::get<double>(values.at("spacing"));
+    options.cfl = std::get<double>(values.at("cfl"));
+    options.iterations = whole(values, "iterations");
+    options.local.method = chosen_value(values, "method", kMethods);
+    options.local.zeta = std::get<double>(values.at("zeta"));
+    options.local.blend = std::get<double>(values.at("blend"));
+    options.history = std::get<bool>(values.at("history"));
+    return std::make_unique<GridPxpbdStepper>(std::move(model), options);
+  };
+  return entry;
+}
+
 }  // namespace
 
 std::vector<SolverEntry> pxpbd_solvers() {
@@ -83,8 +119,7 @@ std::vector<SolverEntry> pxpbd_solvers() {
               local.constraints = chosen_value(values, "constraints", kConstraintForms);
             }),
       entry("b-pxpbd", "XPBD blended with fixed-point steps on the primary residual, which let it converge",
-            {{"zeta", 0.0, "", "share of XPBD: 1 is XPBD; 0: per element, from its stiffness number", {}, 0.0, 1.0},
-             {"blend", 0.75, "", "where zeta is chosen: 1 - min(1, blend/(1 + stiffness number))", {}, 0.0, 1.0}},
+            blend_parameters(),
             [](const ParameterMap& values, pbd::LocalOptions& local) {
               local.method = pbd::Method::blended;
               local.zeta = std::get<double>(values.at("zeta"));
@@ -99,6 +134,7 @@ std::vector<SolverEntry> pxpbd_solvers() {
               local.inner = whole(values, "inner");
               local.form = chosen_value(values, "local", kLocalForms);
             }),
+      grid_entry(),
   };
 }
 

@@ -4,7 +4,7 @@
 
 namespace pliant {
 
-/// xpbd, b-pxpbd, fp-pxpbd.
+/// xpbd, b-pxpbd, fp-pxpbd, grid-b-pxpbd.
 std::vector<SolverEntry> pxpbd_solvers();
 
 }  // namespace pliant

@@ -1,0 +1,10 @@
+#include "experiments/pxpbd/pxpbd.hpp"
+
+namespace pliant::experiments {
+
+std::vector<Experiment> pxpbd_experiments() {
+  return {pxpbd_residual(),   pxpbd_equal_budget(), pxpbd_sqrt_energy(), pxpbd_neo_hookean(),
+          pxpbd_muscle_box(), pxpbd_grid(),         pxpbd_stability()};
+}
+
+}  // namespace pliant::experiments

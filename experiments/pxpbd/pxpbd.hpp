@@ -1,0 +1,18 @@
+#pragma once
+
+#include "experiments/experiment.hpp"
+
+namespace pliant::experiments {
+
+/// The experiments of Chen et al. 2024.
+std::vector<Experiment> pxpbd_experiments();
+
+Experiment pxpbd_residual();
+Experiment pxpbd_equal_budget();
+Experiment pxpbd_sqrt_energy();
+Experiment pxpbd_neo_hookean();
+Experiment pxpbd_muscle_box();
+Experiment pxpbd_grid();
+Experiment pxpbd_stability();
+
+}  // namespace pliant::experiments

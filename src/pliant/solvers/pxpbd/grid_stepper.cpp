@@ -1,0 +1,448 @@
+#include "pliant/solvers/pxpbd/grid_stepper.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/math/parallel.hpp"
+#include "pliant/solvers/stopwatch.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr Index kBatchGrain = 4;
+
+double mean_edge(const Model& model) {
+  double sum = 0;
+  std::size_t count = 0;
+  for (const Body& body : model.bodies()) {
+    if (!body.is_solid()) continue;
+    for (const Tet& t : body.mesh->tets())
+      for (std::size_t a = 0; a < 4; ++a)
+        for (std::size_t b = a + 1; b < 4; ++b, ++count)
+          sum += (body.mesh->vertices()[static_cast<std::size_t>(t[a])] -
+                  body.mesh->vertices()[static_cast<std::size_t>(t[b])])
+                     .norm();
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 1;
+}
+
+std::vector<Index> tetrahedra(const pbd::Elements& elements) {
+  std::vector<Index> all;
+  for (Index e = 0; e < elements.count(); ++e)
+    all.insert(all.end(), elements.nodes(e).begin(), elements.nodes(e).end());
+  return all;
+}
+
+}  // namespace
+
+GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options)
+    : model_(std::move(model)),
+      options_(options),
+      elements_(*model_, options.name),
+      local_(pbd::make_local_update(elements_, options.local, options.name)),
+      grid_(options.spacing > 0 ? options.spacing : mean_edge(*model_)),
+      gradients_(model_->nodes(), tetrahedra(elements_)),
+      colours_(static_cast<std::size_t>(elements_.count()), -1) {}
+
+void GridPxpbdStepper::recall(std::span<const double> memory) {
+  if (memory.size() != colours_.size()) return;
+  std::transform(memory.begin(), memory.end(), colours_.begin(), [](double c) { return static_cast<Index>(c); });
+}
+
+StepReport GridPxpbdStepper::step(State& state, double h) {
+  StepReport report;
+  {
+    const Stopwatch watch(report.seconds.total);
+    report.outcome = Outcome::budget_spent;
+    report.detail = advance(state, h, report);
+    if (!report.detail.empty()) report.outcome = Outcome::not_finite;
+  }
+  return report;
+}
+
+/// Why it could not, or nothing.
+std::string GridPxpbdStepper::advance(State& state, double h, StepReport& report) {
+  if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h))
+    return "the state to start from has positions or velocities that are not finite";
+  moved_ = state;
+  double remaining = h;
+  for (int s = 0; remaining > 1e-9 * h; ++s) {
+    const double dt = substep_length(moved_, remaining);
+    if (s == options_.most_substeps || !(dt > 0))
+      return fmt::format("a vertex moves so fast that more than {} substeps of {} cells would be needed",
+                         options_.most_substeps, options_.cfl);
+    if (!substep(moved_, dt, report)) return fmt::format("the positions ran away in substep {} of {:.3g} s", s + 1, dt);
+    remaining -= dt;
+  }
+  moved_.time = state.time + h;
+  moved_.step = state.step + 1;
+  state = moved_;
+  if (model_->colliders()) report.minimum_gap = smallest_distance(*model_->colliders(), state.time, state.x);
+  return "";
+}
+
+/// No vertex shall cross more than `cfl` cells: at its present speed, or at what gravity makes of it until then. Two
+/// substeps of equal length are better than a long and a very short one.
+double GridPxpbdStepper::substep_length(const State& state, double remaining) const {
+  double fastest = 0;
+  for (Index i = 0; i < model_->nodes(); ++i) fastest = std::max(fastest, node(state.v, i).norm());
+  fastest += remaining * model_->gravity().norm();
+  const double count = std::ceil(remaining * fastest / (options_.cfl * grid_.spacing()));
+  return count <= 1 ? remaining : remaining / count;
+}
+
+bool GridPxpbdStepper::substep(State& state, double h, StepReport& report) {
+  h_ = h;
+  {
+    const Stopwatch watch(report.seconds.assembly);
+    if (!grid_.cover(state.x)) return false;
+    boundary_ = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time + h);
+    activation_ = model_->activation(state, state.time + h);
+    prepare_nodes(state, h);
+    prepare_boundary(state, h);
+    prepare_contacts(state.time, h);
+    prepare_elements();
+    pbd::StepStart start{h, activation_, state.activation, {}};
+    start.gradient = [&](const pbd::ElementBatch& batch, Batch9& F) {
+      for (int p = 0; p < kBatch; ++p) {
+        const auto x = [&](int a) { return node(state.x, batch.nodes[a][p]); };
+        Mat3 edges;
+        for (int a = 1; a < 4; ++a) edges.col(a - 1) = x(a) - x(0);
+        const Mat3 gradient = edges * elements_.inverse_edges(batch.elements[p]);
+        for (int c = 0; c < 9; ++c) F[c][p] = gradient.data()[c];
+      }
+    };
+    local_->begin_step(start);
+  }
+  IterationRecord record;
+  for (int k = 0; k < options_.iterations; ++k) {
+    if (options_.history) {
+      measure(report, record);
+      report.history.push_back(record);
+    }
+    const Stopwatch watch(report.seconds.solve);
+    sweep();
+    ++report.iterations;
+  }
+  const Stopwatch watch(report.seconds.assembly);
+  measure(report, record);
+  end_substep(state, h);
+  return state.x.allFinite() && std::isfinite(report.residuals.force);
+}
+
+/// Masses, velocities and predictions x~ = x^0 + h v + h^2 f / m of the grid nodes. Nodes that only vertices at the far
+/// end of a cell see have next to no mass; they go with the flow, but must not make A large.
+void GridPxpbdStepper::prepare_nodes(const State& state, double h) {
+  constexpr double kTiny = 1e-10;
+  const VecX& mass = model_->mass().lumped();
+  damped_ = state.v;
+  for (const Body& body : model_->bodies())
+    damped_.segment(3 * Eigen::Index(body.nodes.begin), 3 * Eigen::Index(body.nodes.size())) /=
+        1 + h * body.damping.mass;
+  gradients_.fit(state.x, damped_, mass, grid_.spacing(), C_);
+  transfer_to_grid(grid_, state.x, damped_, C_, mass, mass_, velocity_);
+  const auto count = static_cast<std::size_t>(grid_.node_count());
+  nodes_.resize(4 * count);
+  axes_.assign(3 * count, 1.0);
+  predicted_.resize(count);
+  std::vector<Vec3> force(count, Vec3::Zero());
+  for (Index p = 0; p < model_->nodes(); ++p) {
+    const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
+    for (std::size_t c = 0; c < 8; ++c)
+      force[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(model_->external_force(), p);
+  }
+  const double least = kTiny * mass.mean();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Vec3& origin = grid_.position(static_cast<Index>(i));
+    const bool light = !(mass_[i] > least);
+    predicted_[i] = origin + h * velocity_[i];
+    if (!light) predicted_[i] += h * h / mass_[i] * force[i];
+    Vec3::Map(nodes_.data() + 4 * i) = predicted_[i];
+    nodes_[4 * i + 3] = light ? 0 : 1 / mass_[i];
+  }
+}
+
+/// A grid node that carries a prescribed vertex moves as that does, with the mean of several.
+void GridPxpbdStepper::prepare_boundary(const State& state, double h) {
+  struct Held {
+    double weight = 0, displacement = 0;
+  };
+  std::vector<Held> held(axes_.size());
+  bool any = false;
+  const auto hold = [&](Index p, int axis, double target) {
+    const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
+    any = true;
+    for (std::size_t c = 0; c < 8; ++c) {
+      if (!(point.weights[c] > 0)) continue;
+      Held& h_node = held[3 * static_cast<std::size_t>(point.nodes[c]) + static_cast<std::size_t>(axis)];
+      h_node.weight += point.weights[c];
+      h_node.displacement += point.weights[c] * (target - state.x[3 * p + axis]);
+    }
+  };
+  for (Index p = 0; p < model_->nodes(); ++p)
+    for (int axis = 0; axis < 3; ++axis)
+      if (boundary_.fixed[3 * static_cast<std::size_t>(p) + static_cast<std::size_t>(axis)])
+        hold(p, axis, boundary_.positions[3 * p + axis]);
+  for (std::size_t s = 0; s < boundary_.penalised.size(); ++s)
+    for (int axis = 0; axis < 3; ++axis) hold(boundary_.penalised[s], axis, boundary_.targets[s][axis]);
+  if (!any) return;
+  for (std::size_t i = 0; i < mass_.size(); ++i) {
+    int count = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const Held& of = held[3 * i + axis];
+      if (of.weight == 0) continue;
+      ++count;
+      axes_[3 * i + axis] = 0;
+      const double x =
+          grid_.position(static_cast<Index>(i))[static_cast<Eigen::Index>(axis)] + of.displacement / of.weight;
+      nodes_[4 * i + axis] = x;
+      predicted_[i][static_cast<Eigen::Index>(axis)] = x;
+      velocity_[i][static_cast<Eigen::Index>(axis)] = of.displacement / (of.weight * h);
+    }
+    if (count == 3) nodes_[4 * i + 3] = 0;
+  }
+}
+
+void GridPxpbdStepper::prepare_contacts(double time, double h) {
+  contacts_.clear();
+  if (!model_->colliders()) return;
+  const auto& colliders = model_->colliders()->colliders();
+  for (std::size_t c = 0; c < colliders.size(); ++c) {
+    const RigidPose before = colliders[c].motion.pose(time), after = colliders[c].motion.pose(time + h);
+    for (Index i = 0; i < grid_.node_count(); ++i) {
+      if (nodes_[4 * static_cast<std::size_t>(i) + 3] == 0) continue;
+      const Vec3& x = grid_.position(i);
+      const Distance d = distance(colliders[c], before, x);
+      if (d.value < 0) contacts_.push_back({i, c, d.normal, after.from_rest(before.to_rest(x)) - x, 0});
+    }
+  }
+  push_out();
+}
+
+/// The grid nodes of every element with the gradients of F by them, colours over these nodes, and metrics.
+void GridPxpbdStepper::prepare_elements() {
+  constexpr std::size_t kMost = 32;
+  const auto count = static_cast<std::size_t>(elements_.count());
+  std::vector<Index> slots(kMost * count);
+  std::vector<Vec3> gradients(kMost * count);
+  stencil_start_.assign(count + 1, 0);
+  for_chunks(elements_.count(), 256, [&](Index begin, Index end) {
+    for (Index e = begin; e < end; ++e) {
+      Index* nodes = slots.data() + kMost * static_cast<std::size_t>(e);
+      Vec3* sums = gradients.data() + kMost * static_cast<std::size_t>(e);
+      std::size_t used = 0;
+      for (int a = 0; a < 4; ++a) {
+        const pbd::GridPoint& point =
+            grid_.points()[static_cast<std::size_t>(elements_.nodes(e)[static_cast<std::size_t>(a)])];
+        const Vec3 g = elements_.gradient(e, a);
+        for (std::size_t c = 0; c < 8; ++c) {
+          const std::size_t k = static_cast<std::size_t>(std::find(nodes, nodes + used, point.nodes[c]) - nodes);
+          if (k == used) {
+            nodes[used] = point.nodes[c];
+            sums[used++] = Vec3::Zero();
+          }
+          sums[k] += point.weights[c] * g;
+        }
+      }
+      stencil_start_[static_cast<std::size_t>(e) + 1] = static_cast<Index>(used);
+    }
+  });
+  for (std::size_t e = 0; e < count; ++e) stencil_start_[e + 1] += stencil_start_[e];
+  stencils_.resize(static_cast<std::size_t>(stencil_start_.back()));
+  stencil_gradients_.resize(stencils_.size());
+  for (std::size_t e = 0; e < count; ++e) {
+    const auto from = static_cast<std::size_t>(stencil_start_[e]), to = static_cast<std::size_t>(stencil_start_[e + 1]);
+    std::copy_n(slots.begin() + static_cast<std::ptrdiff_t>(kMost * e), to - from,
+                stencils_.begin() + static_cast<std::ptrdiff_t>(from));
+    std::copy_n(gradients.begin() + static_cast<std::ptrdiff_t>(kMost * e), to - from,
+                stencil_gradients_.begin() + static_cast<std::ptrdiff_t>(from));
+  }
+  pliant::colour_elements(grid_.node_count(), stencil_start_, stencils_, colours_);
+  elements_.sort(colours_);
+  for_chunks(static_cast<Index>(elements_.batches().size()), 16, [&](Index begin, Index end) {
+    for (Index b = begin; b < end; ++b) {
+      pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
+      for (int p = 0; p < kBatch; ++p) {
+        const auto e = static_cast<std::size_t>(batch.elements[p]);
+        Mat3 A = Mat3::Zero();
+        for (auto k = static_cast<std::size_t>(stencil_start_[e]); k < static_cast<std::size_t>(stencil_start_[e + 1]);
+             ++k)
+          A += nodes_[4 * static_cast<std::size_t>(stencils_[k]) + 3] * stencil_gradients_[k] *
+               stencil_gradients_[k].transpose();
+        for (int j = 0; j < 3; ++j)
+          for (int i = 0; i <= j; ++i) batch.metric[packed(i, j)][p] = A(i, j);
+      }
+    }
+  });
+  vertices_.resize(4 * static_cast<std::size_t>(model_->nodes()));
+}
+
+void GridPxpbdStepper::sweep() {
+  for (Index colour = 0; colour < elements_.colours(); ++colour) {
+    const Range range = elements_.colour(colour);
+    for_chunks(range.size(), kBatchGrain, [&](Index begin, Index end) {
+      for (Index b = range.begin + begin; b < range.begin + end; ++b) {
+        const pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
+        Batch9 F, Q;
+        gather(batch, F);
+        local_->update(b, F, Q);
+        scatter(batch, Q);
+      }
+    });
+  }
+  push_out();
+}
+
+/// The corners of a batch's elements are interpolated first; no other batch of the colour has any of them.
+void GridPxpbdStepper::gather(const pbd::ElementBatch& batch, Batch9& F) {
+  for (int p = 0; p < batch.count; ++p)
+    for (int a = 0; a < 4; ++a) {
+      const auto v = static_cast<std::size_t>(batch.nodes[a][p]);
+      const pbd::GridPoint& point = grid_.points()[v];
+      double x = 0, y = 0, z = 0;
+      for (std::size_t c = 0; c < 8; ++c) {
+        const double* n = nodes_.data() + 4 * static_cast<std::size_t>(point.nodes[c]);
+        x += point.weights[c] * n[0];
+        y += point.weights[c] * n[1];
+        z += point.weights[c] * n[2];
+      }
+      double* out = vertices_.data() + 4 * v;
+      out[0] = x;
+      out[1] = y;
+      out[2] = z;
+    }
+  pbd::gather_gradients(vertices_.data(), batch, F);
+}
+
+void GridPxpbdStepper::scatter(const pbd::ElementBatch& batch, const Batch9& Q) {
+  for (int p = 0; p < batch.count; ++p) {
+    const auto e = static_cast<std::size_t>(batch.elements[p]);
+    for (auto k = static_cast<std::size_t>(stencil_start_[e]); k < static_cast<std::size_t>(stencil_start_[e + 1]);
+         ++k) {
+      const auto i = static_cast<std::size_t>(stencils_[k]);
+      const Vec3& g = stencil_gradients_[k];
+      double* n = nodes_.data() + 4 * i;
+      for (std::size_t r = 0; r < 3; ++r) {
+        const int row = static_cast<int>(r);
+        n[r] += n[3] * axes_[3 * i + r] * (Q[row][p] * g[0] + Q[3 + row][p] * g[1] + Q[6 + row][p] * g[2]);
+      }
+    }
+  }
+}
+
+/// Contacts as local problems with an unknown push >= 0, exact for one obstacle at a node.
+void GridPxpbdStepper::push_out() {
+  for (Contact& contact : contacts_) {
+    auto x = Vec3::Map(nodes_.data() + 4 * static_cast<std::size_t>(contact.node));
+    const double depth = (x - grid_.position(contact.node) - contact.surface).dot(contact.normal) - contact.push;
+    const double push = std::max(0.0, -depth);
+    if (push == contact.push) continue;
+    for (int axis = 0; axis < 3; ++axis)
+      x[axis] += axes_[3 * static_cast<std::size_t>(contact.node) + static_cast<std::size_t>(axis)] *
+                 (push - contact.push) * contact.normal[axis];
+    contact.push = push;
+  }
+}
+
+/// The residual of backward Euler over the grid's unknowns, and the two of the system that is solved.
+void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
+  const std::size_t count = mass_.size();
+  std::vector<double> stress(3 * static_cast<std::size_t>(model_->nodes()), 0.0), multiplier(stress.size(), 0.0);
+  std::vector<double> secondary(elements_.batches().size(), 0.0), energy(secondary.size(), 0.0);
+  for (Index colour = 0; colour < elements_.colours(); ++colour) {
+    const Range range = elements_.colour(colour);
+    for_chunks(range.size(), kBatchGrain, [&](Index begin, Index end) {
+      for (Index b = range.begin + begin; b < range.begin + end; ++b) {
+        const pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
+        Batch9 F, Q, P;
+        Batch<1> psi;
+        double squares[kBatch];
+        gather(batch, F);
+        local_->stress(b, F, psi, P);
+        for (int p = 0; p < batch.count; ++p) {
+          energy[static_cast<std::size_t>(b)] += batch.volume[0][p] * psi[0][p];
+          for (int c = 0; c < 9; ++c) P[c][p] *= -h_ * h_ * batch.volume[0][p];
+        }
+        pbd::scatter_forces(batch, P, stress.data());
+        if (!options_.history) continue;
+        local_->residual(b, F, Q, squares);
+        pbd::scatter_forces(batch, Q, multiplier.data());
+        for (int p = 0; p < batch.count; ++p) secondary[static_cast<std::size_t>(b)] += squares[p];
+      }
+    });
+  }
+  std::vector<Vec3> truth(count), primal(count);
+  for (std::size_t i = 0; i < count; ++i) truth[i] = mass_[i] * (Vec3::Map(nodes_.data() + 4 * i) - predicted_[i]);
+  for (const Contact& contact : contacts_)
+    truth[static_cast<std::size_t>(contact.node)] -=
+        mass_[static_cast<std::size_t>(contact.node)] * contact.push * contact.normal;
+  primal = truth;
+  for (std::size_t p = 0; p < grid_.points().size(); ++p) {
+    const pbd::GridPoint& point = grid_.points()[p];
+    for (std::size_t c = 0; c < 8; ++c) {
+      truth[static_cast<std::size_t>(point.nodes[c])] -= point.weights[c] * Vec3::Map(stress.data() + 3 * p);
+      primal[static_cast<std::size_t>(point.nodes[c])] -= point.weights[c] * Vec3::Map(multiplier.data() + 3 * p);
+    }
+  }
+  double force2 = 0, primal2 = 0, acceleration = 0, sum = 0, potential = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (nodes_[4 * i + 3] == 0) continue;
+    const Vec3 free(axes_[3 * i], axes_[3 * i + 1], axes_[3 * i + 2]);
+    force2 += truth[i].cwiseProduct(free).squaredNorm();
+    primal2 += primal[i].cwiseProduct(free).squaredNorm();
+    acceleration = std::max(acceleration, truth[i].cwiseProduct(free).cwiseAbs().maxCoeff() / mass_[i]);
+    potential += 0.5 * mass_[i] * (Vec3::Map(nodes_.data() + 4 * i) - predicted_[i]).squaredNorm();
+  }
+  for (double s : secondary) sum += s;
+  potential /= h_ * h_;
+  for (double e : energy) potential += e;
+  const double h2 = h_ * h_;
+  report.energy = record.energy = potential;
+  report.residuals.force = record.force = std::sqrt(force2) / h2;
+  report.residuals.acceleration = record.acceleration = acceleration / h2;
+  report.residuals.primal = record.primal = options_.history ? std::sqrt(primal2) / h2 : 0;
+  report.residuals.secondary = record.secondary = std::sqrt(sum);
+  record.alpha = 1;
+}
+
+/// Velocities of the nodes, with friction where they were pushed out, carry the vertices.
+void GridPxpbdStepper::end_substep(State& state, double h) {
+  for (std::size_t i = 0; i < mass_.size(); ++i)
+    velocity_[i] = (Vec3::Map(nodes_.data() + 4 * i) - grid_.position(static_cast<Index>(i))) / h;
+  for (const Contact& contact : contacts_) {
+    const double friction = model_->colliders()->colliders()[contact.collider].friction;
+    if (contact.push <= 0 || friction <= 0) continue;
+    Vec3& v = velocity_[static_cast<std::size_t>(contact.node)];
+    const Vec3 relative = v - contact.surface / h;
+    const Vec3 tangent = relative - relative.dot(contact.normal) * contact.normal;
+    const double speed = tangent.norm();
+    if (speed > 0) v -= std::min(1.0, friction * contact.push / (h * speed)) * tangent;
+  }
+  for_chunks(model_->nodes(), 1024, [&](Index begin, Index end) {
+    for (Index p = begin; p < end; ++p) {
+      const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
+      Vec3 v = Vec3::Zero();
+      for (std::size_t c = 0; c < 8; ++c) v += point.weights[c] * velocity_[static_cast<std::size_t>(point.nodes[c])];
+      node(state.v, p) = v;
+      node(state.x, p) += h * v;
+    }
+  });
+  // Prescribed vertices are where they belong, not only near it.
+  const auto place = [&](Index p, int axis, double target) {
+    state.v[3 * p + axis] += (target - state.x[3 * p + axis]) / h;
+    state.x[3 * p + axis] = target;
+  };
+  for (Index p = 0; p < model_->nodes(); ++p)
+    for (int axis = 0; axis < 3; ++axis)
+      if (boundary_.fixed[3 * static_cast<std::size_t>(p) + static_cast<std::size_t>(axis)])
+        place(p, axis, boundary_.positions[3 * p + axis]);
+  for (std::size_t s = 0; s < boundary_.penalised.size(); ++s)
+    for (int axis = 0; axis < 3; ++axis) place(boundary_.penalised[s], axis, boundary_.targets[s][axis]);
+  state.time += h;
+  state.activation = activation_;
+}
+
+}  // namespace pliant

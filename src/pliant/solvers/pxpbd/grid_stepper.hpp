@@ -1,0 +1,83 @@
+#pragma once
+
+#include "pliant/sim/stepper.hpp"
+#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/solvers/pxpbd/background_grid.hpp"
+#include "pliant/solvers/pxpbd/local_update.hpp"
+
+namespace pliant {
+
+struct GridPxpbdOptions {
+  std::string name = "grid-b-pxpbd";
+  pbd::LocalOptions local{pbd::Method::blended};
+  double spacing = 0;  ///< of the grid, m; 0: the mean edge of the meshes
+  double cfl = 0.4;    ///< cells that a vertex may cross in a substep
+  int iterations = 20;
+  int most_substeps = 1000;  ///< of a step
+  bool history = false;
+};
+
+/// Position-based dynamics on a background grid (pxpbd, section 5.5): the unknowns of a substep are the nodes of a grid
+/// that is laid under the bodies anew, the meshes' vertices are carried along by trilinear interpolation. All bodies
+/// move in one continuous velocity field and so cannot pass through each other or themselves.
+class GridPxpbdStepper final : public Stepper {
+ public:
+  GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options);
+  std::string_view name() const override { return options_.name; }
+  StepReport step(State& state, double h) override;
+  /// The colours of the last substep, which the next begins with.
+  std::vector<double> memory() const override { return {colours_.begin(), colours_.end()}; }
+  void recall(std::span<const double> memory) override;
+  double spacing() const { return grid_.spacing(); }
+  /// Of the last substep.
+  Index colours() const { return elements_.colours(); }
+
+ private:
+  /// A node in an obstacle, which may not go deeper: (x - x^0) . n >= depth.
+  struct Contact {
+    Index node;
+    std::size_t collider;
+    Vec3 normal;
+    Vec3 surface;     ///< by which the obstacle moves there in the substep, m
+    double push = 0;  ///< by which the node was pushed out so far, m
+  };
+
+  std::string advance(State& state, double h, StepReport& report);
+  double substep_length(const State& state, double remaining) const;
+  bool substep(State& state, double h, StepReport& report);
+  void prepare_nodes(const State& state, double h);
+  void prepare_boundary(const State& state, double h);
+  void prepare_contacts(double time, double h);
+  void prepare_elements();
+  void sweep();
+  void gather(const pbd::ElementBatch& batch, Batch9& F);
+  void scatter(const pbd::ElementBatch& batch, const Batch9& Q);
+  void push_out();
+  void measure(StepReport& report, IterationRecord& record);
+  void end_substep(State& state, double h);
+
+  std::shared_ptr<const Model> model_;
+  GridPxpbdOptions options_;
+  pbd::Elements elements_;
+  std::unique_ptr<pbd::LocalUpdate> local_;
+  pbd::BackgroundGrid grid_;
+  pbd::VelocityGradients gradients_;
+  State moved_;
+  double h_ = 0;
+  BoundaryState boundary_;
+  std::vector<double> activation_;
+  VecX damped_;                  ///< velocities of the vertices, slowed down by damping
+  std::vector<Mat3> C_;          ///< per vertex, 1/s
+  std::vector<double> mass_;     ///< per grid node, kg
+  std::vector<Vec3> velocity_;   ///< per grid node
+  std::vector<double> nodes_;    ///< x, y, z, 1/m per grid node
+  std::vector<double> axes_;     ///< 0 where a grid node is held along an axis
+  std::vector<Vec3> predicted_;  ///< x~ per grid node
+  std::vector<Contact> contacts_;
+  std::vector<double> vertices_;                 ///< x, y, z, unused per vertex: interpolated
+  std::vector<Index> colours_;                   ///< of each element, kept as the next guess
+  std::vector<Index> stencil_start_, stencils_;  ///< grid nodes of each element
+  std::vector<Vec3> stencil_gradients_;          ///< of F by each of them
+};
+
+}  // namespace pliant
