@@ -217,6 +217,43 @@ TEST(Schur, TakesAllNodesAndNodesThatNothingCouples) {
   }
 }
 
+TEST(ExplicitFactor, SolvesToSixDigitsForAnyNumberOfRightHandSides) {
+  std::mt19937 random(31);
+  for (int block_size : {1, 3}) {
+    for (const auto& pattern : {grid_pattern(1, 1, 1), grid_pattern(3, 2, 1), grid_pattern(13, 11, 12)}) {
+      const BlockMatrix A = spring_matrix(pattern, block_size, 1, random);
+      SparseCholesky solver;
+      solver.analyze(A.shared_pattern(), block_size);
+      ASSERT_EQ(solver.factor(A), FactorStatus::ok);
+      solver.make_explicit();
+      for (Eigen::Index columns : {1, 2, 3, 5}) {
+        const MatrixXd b = MatrixXd::Random(unknowns(A), columns);
+        const MatrixXd x = solution(solver, b);
+        for (Eigen::Index c = 0; c < columns; ++c) {
+          VecX product;
+          A.multiply(x.col(c), product);
+          EXPECT_LT((product - b.col(c)).norm(), 1e-5 * b.col(c).norm());
+        }
+      }
+      if (block_size == 1) {
+        const VecX b = VecX::Random(3 * unknowns(A));
+        VecX x, product;
+        solver.solve_coordinates(b, x);
+        for (int c = 0; c < 3; ++c) {
+          const VecX x_c = x(Eigen::seqN(c, unknowns(A), 3)), b_c = b(Eigen::seqN(c, unknowns(A), 3));
+          A.multiply(x_c, product);
+          EXPECT_LT((product - b_c).norm(), 1e-5 * b_c.norm());
+        }
+      }
+      ASSERT_EQ(solver.factor(A), FactorStatus::ok);  // in double again
+      const MatrixXd b = MatrixXd::Random(unknowns(A), 1);
+      VecX product;
+      A.multiply(solution(solver, b), product);
+      EXPECT_LT((product - b).norm(), 1e-12 * b.norm());
+    }
+  }
+}
+
 TEST(FactorInFloat, SolvesToSevenDigitsForAnyNumberOfRightHandSides) {
   std::mt19937 random(29);
   for (int block_size : {1, 3}) {

@@ -1,5 +1,7 @@
 #include "pliant/energies/assembler.hpp"
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
 #include <cassert>
 #include <limits>
 
@@ -33,11 +35,49 @@ struct GatherMap {
   }
 };
 
-GatherMap node_map(Index nodes, const Stencils& stencils) {
-  return GatherMap(
-      nodes, static_cast<std::int64_t>(stencils.nodes.size()), [&](std::int64_t s) { return stencils.nodes[s]; },
-      [](std::int64_t s) { return static_cast<std::uint32_t>(s); });
-}
+/// Where gradients are added up. A chunk of stencils adds into places of its own, one for each node it touches; a node
+/// then collects its places in the order of the chunks. Neighbours in the mesh share nodes, so that there are a few
+/// times fewer places than corners of stencils, and adding happens in the nearest cache.
+struct PlaceMap {
+  std::vector<std::int64_t> chunk_start;  ///< first place of each chunk
+  std::vector<Index> place;               ///< per stencil and local node, from its chunk's first
+  std::vector<Index> node;                ///< those with any place, ascending
+  std::vector<std::int64_t> start;        ///< of each of them, into `places`
+  std::vector<std::uint32_t> places;
+
+  PlaceMap(Index nodes, const Stencils& stencils, Index grain) {
+    const auto per_chunk = static_cast<std::size_t>(grain) * static_cast<std::size_t>(stencils.size);
+    std::vector<std::int64_t> last_place(static_cast<std::size_t>(nodes), -1);
+    std::vector<Index> owner;  // node of each place
+    place.resize(stencils.nodes.size());
+    chunk_start.push_back(0);
+    for (std::size_t begin = 0; begin < place.size(); begin += per_chunk) {
+      const std::int64_t first = chunk_start.back();
+      for (std::size_t k = begin; k < std::min(place.size(), begin + per_chunk); ++k) {
+        std::int64_t& last = last_place[static_cast<std::size_t>(stencils.nodes[k])];
+        if (last < first) {
+          last = static_cast<std::int64_t>(owner.size());
+          owner.push_back(stencils.nodes[k]);
+        }
+        place[k] = static_cast<Index>(last - first);
+      }
+      chunk_start.push_back(static_cast<std::int64_t>(owner.size()));
+    }
+    std::vector<std::int64_t> ends(static_cast<std::size_t>(nodes) + 1, 0);
+    for (Index n : owner) ++ends[static_cast<std::size_t>(n) + 1];
+    start.push_back(0);
+    for (Index n = 0; n < nodes; ++n) {
+      const auto i = static_cast<std::size_t>(n);
+      ends[i + 1] += ends[i];
+      if (ends[i + 1] == ends[i]) continue;
+      node.push_back(n);
+      start.push_back(ends[i + 1]);
+    }
+    places.resize(owner.size());
+    for (std::size_t p = 0; p < owner.size(); ++p)
+      places[static_cast<std::size_t>(ends[static_cast<std::size_t>(owner[p])]++)] = static_cast<std::uint32_t>(p);
+  }
+};
 
 /// The word for a source block: its number, doubled, plus one when it enters transposed.
 GatherMap block_map(const BlockPattern& pattern, const Stencils& stencils) {
@@ -67,36 +107,70 @@ GatherMap block_map(const BlockPattern& pattern, const Stencils& stencils) {
 struct Assembler::Part {
   const Energy& energy;
   Index grain;  ///< stencils per call
-  GatherMap nodes;
+  PlaceMap nodes;
   GatherMap blocks;
   std::vector<double> values;
-  std::vector<double> gradients;
-  std::vector<double> hessians;  ///< allocated when first needed
+  std::vector<double> partial;                                     ///< sum of the values of each chunk
+  std::vector<double> at_places;                                   ///< four doubles each, the last of no meaning
+  tbb::enumerable_thread_specific<std::vector<double>> gradients;  ///< of one chunk
+  std::vector<double> hessians;                                    ///< allocated when first needed
 
   Part(Index node_count, const Energy& e, const BlockPattern& pattern)
       : energy(e),
         grain(e.chunk() > 0 ? e.chunk() : kStencilGrain),
-        nodes(node_map(node_count, e.stencils())),
+        nodes(node_count, e.stencils(), grain),
         blocks(block_map(pattern, e.stencils())),
         values(static_cast<std::size_t>(e.stencils().count())),
-        gradients(3 * e.stencils().nodes.size()) {}
+        partial(nodes.chunk_start.size() - 1),
+        at_places(4 * static_cast<std::size_t>(nodes.chunk_start.back())),
+        // One number more than the gradients of a chunk: what is read with the last three of them.
+        gradients(3 * static_cast<std::size_t>(std::min(grain, e.stencils().count()) * e.stencils().size) + 1) {}
 
-  /// Evaluates all stencils and adds their values up in order.
+  /// Evaluates all stencils, with their gradients added up at places, and returns the sum of their values in order.
   double evaluate(const Pose& pose, bool with_gradients) {
     const Stencils& stencils = energy.stencils();
-    return sum_chunks(stencils.count(), grain, [&](Index begin, Index end) {
+    for_chunks(stencils.count(), grain, [&](Index begin, Index end) {
+      const auto chunk = static_cast<std::size_t>(begin / grain);
       double* v = values.data() + begin;
-      double* g = with_gradients ? gradients.data() + 3 * std::ptrdiff_t(begin) * stencils.size : nullptr;
+      double* g = with_gradients ? gradients.local().data() : nullptr;
       energy.evaluate(pose, {begin, end}, v, g);
       double sum = 0;
       for (Index s = 0; s < end - begin; ++s) sum += v[s];
-      return sum;
+      partial[chunk] = sum;
+      if (with_gradients) add_at_places(chunk, g, stencils, begin, end);
+    });
+    double sum = 0;
+    for (double p : partial) sum += p;
+    return sum;
+  }
+
+  void add_at_places(std::size_t chunk, const double* g, const Stencils& stencils, Index begin, Index end) {
+    double* first = at_places.data() + 4 * nodes.chunk_start[chunk];
+    std::fill(first, at_places.data() + 4 * nodes.chunk_start[chunk + 1], 0.0);
+    const Index* place = nodes.place.data() + static_cast<std::ptrdiff_t>(begin) * stencils.size;
+    const std::ptrdiff_t corners = static_cast<std::ptrdiff_t>(end - begin) * stencils.size;
+    // Four numbers at once, of which the last is the next corner's.
+    for (std::ptrdiff_t k = 0; k < corners; ++k, g += 3) {
+      double* to = first + 4 * static_cast<std::ptrdiff_t>(place[k]);
+      Eigen::Map<Eigen::Vector4d>{to} += Eigen::Map<const Eigen::Vector4d>(g);
+    }
+  }
+
+  void collect(VecX& g) const {
+    for_chunks(static_cast<Index>(nodes.node.size()), kNodeGrain, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        Eigen::Vector4d sum = Eigen::Vector4d::Zero();
+        for (auto k = nodes.start[static_cast<std::size_t>(i)]; k < nodes.start[static_cast<std::size_t>(i) + 1]; ++k)
+          sum += Eigen::Map<const Eigen::Vector4d>(at_places.data() + 4 * static_cast<std::size_t>(nodes.places[k]));
+        node(g, nodes.node[static_cast<std::size_t>(i)]) += sum.head<3>();
+      }
     });
   }
 };
 
 Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern) {
-  for (const Energy* energy : energies) parts_.push_back(std::make_unique<Part>(nodes, *energy, pattern));
+  for (const Energy* energy : energies)
+    parts_.push_back(std::make_unique<Part>(nodes, energy->in_memory_order(), pattern));
 }
 
 Assembler::~Assembler() = default;
@@ -111,20 +185,12 @@ double Assembler::add_gradient(const Pose& pose, VecX& g) {
   double sum = 0;
   for (auto& part : parts_) {
     sum += part->evaluate(pose, true);
-    const GatherMap& map = part->nodes;
-    for_chunks(static_cast<Index>(map.start.size()) - 1, kNodeGrain, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        double fx = 0, fy = 0, fz = 0;
-        for (auto k = map.start[i]; k < map.start[i + 1]; ++k) {
-          const double* f = part->gradients.data() + 3 * static_cast<std::size_t>(map.source[k]);
-          fx += f[0], fy += f[1], fz += f[2];
-        }
-        node(g, i) += Vec3(fx, fy, fz);
-      }
-    });
+    part->collect(g);
   }
   return sum;
 }
+
+std::span<const double> Assembler::values(std::size_t energy) const { return parts_[energy]->values; }
 
 void Assembler::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A, std::span<const double> scales) {
   assert(A.block_size() == 3);

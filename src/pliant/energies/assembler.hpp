@@ -10,9 +10,9 @@
 namespace pliant {
 
 /// Sums local evaluations of energies into a value, a gradient and a matrix, in parallel and with the same bits for any
-/// number of threads. Stencils write to a buffer of their own; then every node (every matrix block) collects what
-/// belongs to it in a fixed order. Colouring would save the buffer but walks the mesh once per colour and must be
-/// redone when stencils change; the buffer costs 100 bytes per linear tet and is read once.
+/// number of threads. Chunks of stencils (for the matrix: stencils) write to a buffer of their own; then every node
+/// (every matrix block) collects what belongs to it in a fixed order. Colouring would save the buffer but walks the
+/// mesh once per colour and must be redone when stencils change.
 class Assembler {
  public:
   Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern);
@@ -21,6 +21,8 @@ class Assembler {
   double value(const Pose& pose);
   /// Adds to g and returns the value, in one pass over the stencils.
   double add_gradient(const Pose& pose, VecX& g);
+  /// The values of the stencils of one energy, as given, at the last evaluation.
+  std::span<const double> values(std::size_t energy) const;
   /// Adds to A, whose pattern is the one given; where `scales` is given, each energy's share times its scale (an energy
   /// with the scale zero is not even evaluated).
   void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A, std::span<const double> scales = {});

@@ -30,17 +30,21 @@ class ElasticEnergy final : public Energy {
   void evaluate(const Pose& pose, Range range, double* values, double* gradients) const override;
   void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const override;
 
+  const Energy& in_memory_order() const override;
+
   const Law& law() const;
   /// Deformation gradients at the element centroids (for frames: stretch, stress), one per element of the range.
   void deformation_gradients(const VecX& x, Range range, Mat3* F) const;
-  /// The same with the first Piola stresses P of the law and all fibres, Pa.
+  /// The same with the first Piola stresses P of the law and all fibres, Pa (none where P is null).
   void stresses(const Pose& pose, Range range, Mat3* F, Mat3* P) const;
   /// The first element with det F <= 0 at one of its quadrature points, or -1.
   Index first_inverted(const VecX& x) const;
 
  private:
   struct Implementation;
+  class Sorted;
   std::unique_ptr<Implementation> implementation_;
+  std::unique_ptr<Energy> sorted_;
 };
 
 }  // namespace pliant

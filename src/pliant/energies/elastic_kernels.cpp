@@ -81,6 +81,32 @@ void add_forces_batch(const Batch9& P, double weight, const double* gradients, i
   }
 }
 
+void linear_gradient_batch(const double* x, const Index* offsets, const ElementGeometry& geometry, Batch9& F) {
+  for (int lane = 0; lane < kBatch; lane += lanes()) {
+    Matrix3 G;
+    read_edges(x, offsets, lane, G);
+    store_matrix(G * load_inverse_edges(geometry, lane), F, lane);
+  }
+}
+
+void write_linear_forces_batch(const Batch9& P, const ElementGeometry& geometry, int first, int last, double* out) {
+  for (int lane = 0; lane < kBatch; lane += lanes()) {
+    if (lane + lanes() <= first || lane >= last) continue;
+    Matrix3 pulled = times_transpose(load_matrix(P, lane), load_inverse_edges(geometry, lane));
+    const Real volume = Real::load(geometry.row[9] + lane);
+    Real f[12];
+    for (int c = 0; c < 9; ++c) f[3 + c] = pulled.m[c] * volume;
+    for (int i = 0; i < 3; ++i) f[i] = -(f[3 + i] + f[6 + i] + f[9 + i]);
+    const Elements elements{lane, first, last, 12};
+    double* element = out + (lane - first) * 12;
+    if (elements.four()) {
+      for (int c = 0; c < 12; c += 4) write_four(f[c], f[c + 1], f[c + 2], f[c + 3], elements, element + c);
+    } else {
+      for (int c = 0; c < 12; ++c) write_one(f[c], elements, element + c);
+    }
+  }
+}
+
 void write_forces_batch(const NodeBatch& forces, int nodes, int first, int last, double* out) {
   const int count = 3 * nodes;
   for (int lane = 0; lane < kBatch; lane += lanes()) {
@@ -110,6 +136,8 @@ HWY_EXPORT(deformation_gradient_batch);
 HWY_EXPORT(add_energy_batch);
 HWY_EXPORT(add_forces_batch);
 HWY_EXPORT(write_forces_batch);
+HWY_EXPORT(linear_gradient_batch);
+HWY_EXPORT(write_linear_forces_batch);
 
 void gather_nodes(const double* x, const Index* offsets, int nodes, NodeBatch& out) {
   HWY_DYNAMIC_DISPATCH(gather_nodes_batch)(x, offsets, nodes, out);
@@ -131,6 +159,14 @@ void add_forces(const Batch9& P, double weight, const double* gradients, int nod
 
 void write_forces(const NodeBatch& forces, int nodes, int first, int last, double* out) {
   HWY_DYNAMIC_DISPATCH(write_forces_batch)(forces, nodes, first, last, out);
+}
+
+void linear_gradient(const double* x, const Index* offsets, const ElementGeometry& geometry, Batch9& F) {
+  HWY_DYNAMIC_DISPATCH(linear_gradient_batch)(x, offsets, geometry, F);
+}
+
+void write_linear_forces(const Batch9& P, const ElementGeometry& geometry, int first, int last, double* out) {
+  HWY_DYNAMIC_DISPATCH(write_linear_forces_batch)(P, geometry, first, last, out);
 }
 
 }  // namespace pliant

@@ -41,6 +41,10 @@ void add_forces(const Batch9& P, double weight, const double* gradients, int nod
 /// Writes the forces of elements first, ..., last - 1 of a batch, 3 * nodes doubles each.
 void write_forces(const NodeBatch& forces, int nodes, int first, int last, double* out);
 
+/// The same from nodes to F, and from P to forces, in one go each, for linear elements: most of all simulations.
+void linear_gradient(const double* x, const Index* offsets, const ElementGeometry& geometry, Batch9& F);
+void write_linear_forces(const Batch9& P, const ElementGeometry& geometry, int first, int last, double* out);
+
 /// H' = weight * volume * (B (x) 1) H (B (x) 1)^T, packed as H is.
 void pull_back_hessian(const Batch45& H, double weight, const ElementGeometry& geometry, Batch45& pulled);
 

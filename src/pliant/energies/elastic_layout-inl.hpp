@@ -80,6 +80,25 @@ HWY_INLINE void read_differences(const double* x, const std::int32_t* offsets, c
 #endif
 }
 
+/// The edges x_a - x_0 of linear elements p = lane, lane + 1, ...: column a - 1 of G.
+HWY_INLINE void read_edges(const double* x, const std::int32_t* offsets, int lane, Matrix3& G) {
+#if HWY_TARGET == HWY_AVX2
+  const Tag d;
+  const Mask three = hn::FirstN(d, 3);
+  Real origin[4];
+  for (int p = 0; p < 4; ++p) origin[p] = hn::MaskedLoad(three, d, x + offsets[lane + p]);
+  for (int a = 1; a < 4; ++a) {
+    Real rows[4];
+    for (int p = 0; p < 4; ++p)
+      rows[p] = Real(hn::MaskedLoad(three, d, x + offsets[a * kBatch + lane + p])) - origin[p];
+    transpose(rows);
+    for (int i = 0; i < 3; ++i) G(i, a - 1) = rows[i];
+  }
+#else
+  for (int a = 1; a < 4; ++a) read_differences(x, offsets + a * kBatch, offsets, lane, &G(0, a - 1));
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace pliant
 HWY_AFTER_NAMESPACE();

@@ -47,6 +47,9 @@ class Energy {
   /// How many stencils to ask for in one call; 0 leaves it to the assembler. An energy whose calls are dear, such as
   /// one evaluated in another language, wants all of them at once.
   virtual Index chunk() const { return 0; }
+
+  /// The same stencils in an order of the energy's own that is quicker to walk; by default itself. Lives as long as it.
+  virtual const Energy& in_memory_order() const { return *this; }
 };
 
 /// Blocks in a local Hessian of a stencil of `size` nodes.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "pliant/linalg/explicit_factor.hpp"
 #include "pliant/linalg/multifrontal.hpp"
 #include "pliant/linalg/symbolic_factor.hpp"
 #include "pliant/linalg/tree_solve.hpp"
@@ -58,8 +59,9 @@ struct SparseCholesky::Implementation {
   TreeSolve substitution;
   std::optional<Factorisation> factored;
   AlignedArray panels_in_float;  ///< floats, or nothing
-  BlockMatrix matrix;            ///< the last one of an L D L^T, for residuals
-  Eigen::MatrixXd solution, residual;
+  std::optional<ExplicitFactor> explicit_factor;
+  BlockMatrix matrix;  ///< the last one of an L D L^T, for residuals
+  Eigen::MatrixXd solution, residual, coordinates;
   VecX column, product;
 
   Implementation(std::shared_ptr<const BlockPattern> given, SymbolicFactor symbolic)
@@ -138,6 +140,7 @@ FactorStatus SparseCholesky::factor(const BlockMatrix& A, Factorisation kind) {
   assert(A.block_size() == self.plan->block_size);
   assert(A.shared_pattern() == self.pattern || A.pattern() == *self.pattern);
   self.factored.reset();
+  self.explicit_factor.reset();
   self.panels_in_float.reset();
   if (!finite(A.values())) return FactorStatus::not_finite;
   return self.finish(self.numeric.factor(A, kind), A);
@@ -149,6 +152,7 @@ FactorStatus SparseCholesky::refactor(const BlockMatrix& A, std::span<const Inde
   assert(A.block_size() == self.plan->block_size);
   assert(A.shared_pattern() == self.pattern || A.pattern() == *self.pattern);
   self.factored.reset();
+  self.explicit_factor.reset();
   self.panels_in_float.reset();
   if (!finite(A.values())) return FactorStatus::not_finite;
   return self.finish(self.numeric.refactor(A, dirty_nodes), A);
@@ -159,13 +163,39 @@ void SparseCholesky::solve(Eigen::Ref<Eigen::MatrixXd> b) {
   Implementation& self = *implementation_;
   assert(b.rows() == Eigen::Index(self.plan->block_size) * self.plan->nodes);
   if (b.size() == 0) return;
-  if (self.panels_in_float) {
+  if (self.explicit_factor) {
+    for (Eigen::Index first = 0; first < b.cols(); first += 3) {
+      double* columns = b.data() + first * b.outerStride();
+      self.explicit_factor->solve(columns, columns, static_cast<int>(std::min<Eigen::Index>(3, b.cols() - first)), 1,
+                                  b.outerStride());
+    }
+  } else if (self.panels_in_float) {
     self.substitution.solve(reinterpret_cast<const float*>(self.panels_in_float.get()), b);
   } else if (*self.factored == Factorisation::llt) {
     self.substitution.solve(self.numeric.numbers(), b);
   } else {
     self.solve_refined(b);
   }
+}
+
+void SparseCholesky::solve_coordinates(const VecX& b, VecX& x) {
+  assert(implementation_ && implementation_->factored && "there is no factor");
+  Implementation& self = *implementation_;
+  const Eigen::Index n = self.plan->nodes;
+  assert(self.plan->block_size == 1 && b.size() == 3 * n && &b != &x);
+  x.resize(3 * n);
+  if (n == 0) return;
+  if (self.explicit_factor) return self.explicit_factor->solve(b.data(), x.data(), 3, 3, 1);
+  self.coordinates = Eigen::Map<const Eigen::MatrixXd>(b.data(), 3, n).transpose();
+  solve(self.coordinates);
+  Eigen::Map<Eigen::MatrixXd>(x.data(), 3, n) = self.coordinates.transpose();
+}
+
+void SparseCholesky::make_explicit() {
+  assert(implementation_ && implementation_->factored == Factorisation::llt && "there is no LL^T");
+  Implementation& self = *implementation_;
+  self.explicit_factor.emplace(self.plan, self.numeric.numbers().panels.get());
+  self.numeric.release();
 }
 
 void SparseCholesky::store_in_float() {
@@ -225,7 +255,9 @@ SparseCholesky::Statistics SparseCholesky::statistics() const {
   return {plan.factor_entries,
           plan.flops,
           implementation_->numeric.last_flops(),
-          plan.panel_numbers * static_cast<std::int64_t>(in_float ? sizeof(float) : sizeof(double)),
+          implementation_->explicit_factor
+              ? implementation_->explicit_factor->bytes()
+              : plan.panel_numbers * static_cast<std::int64_t>(in_float ? sizeof(float) : sizeof(double)),
           static_cast<std::int64_t>(implementation_->numeric.update_numbers() * sizeof(double)),
           static_cast<Index>(plan.supernodes.size())};
 }

@@ -64,6 +64,12 @@ class SparseCholesky {
 
   /// In place: b becomes A^{-1} b, for any number of columns. With an LDL^T, solutions are refined by residuals.
   void solve(Eigen::Ref<Eigen::MatrixXd> b);
+  /// x = A^{-1} b for blocks of 1 and the three coordinates of every node: b[3 i + c]. x must not be b.
+  void solve_coordinates(const VecX& b, VecX& x);
+  /// Keeps the LL^T from here to the next factorisation in float and in the form that is quickest to solve with, which
+  /// takes about as long to make as the factorisation (ExplicitFactor). For preconditioners that are applied hundreds
+  /// of times; some six digits.
+  void make_explicit();
   /// Keeps the LL^T in float from here to the next factorisation: half the bytes that bound a solution, seven digits.
   /// For matrices that are only preconditioners.
   void store_in_float();

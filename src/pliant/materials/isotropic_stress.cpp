@@ -7,6 +7,7 @@
 #include <hwy/highway.h>
 
 #include "pliant/materials/isotropic-inl.hpp"
+#include "pliant/math/rotation3-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace pliant {
@@ -24,6 +25,55 @@ void by_invariants(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9&
   }
 }
 
+/// The corotated laws need the nearest rotation alone, not the stretches:
+///   mu |F - R|^2 + lambda/2 v^2   with v = tr(R^T F) - 3 (linear), det F - 1 (fixed) or 0 (ARAP).
+template <IsotropicLaw law>
+HWY_INLINE void corotated_stress(const Matrix3& F, const Matrix3& R, Real mu, Real lambda, Real& psi, Matrix3& P) {
+  Matrix3 e;
+  for (int c = 0; c < 9; ++c) e.m[c] = F.m[c] - R.m[c];
+  psi = mu * inner(e, e);
+  const Real mu2 = mu + mu;
+  for (int c = 0; c < 9; ++c) P.m[c] = mu2 * e.m[c];
+  if constexpr (law == IsotropicLaw::arap) return;
+  Matrix3 dv = R;
+  Real v = inner(R, F) - Real(3.0);
+  if constexpr (law == IsotropicLaw::fixed_corotated) {
+    dv = cofactor(F);
+    v = determinant(F, dv) - Real(1.0);
+  }
+  const Real pressure = lambda * v;
+  psi = mul_add(Real(0.5) * pressure, v, psi);
+  for (int c = 0; c < 9; ++c) P.m[c] = mul_add(pressure, dv.m[c], P.m[c]);
+}
+
+template <IsotropicLaw law>
+void by_rotation(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
+  for (int lane = 0; lane < kBatch; lane += kTogether * lanes()) {
+    Matrix3 A[kTogether], R[kTogether];
+    Mask good[kTogether];
+    bool all_good = true;
+    for (int n = 0; n < kTogether; ++n) A[n] = load_matrix(F, lane + n * lanes());
+    nearest_rotation<kTogether>(A, R, good);
+    for (int n = 0; n < kTogether; ++n) all_good &= hn::AllTrue(Tag(), good[n]);
+    if (!all_good) {
+      Svd svd[kTogether];
+      decompose(F, lane, svd);
+      for (int n = 0; n < kTogether; ++n) {
+        const Matrix3 exact = times_transpose(svd[n].U, svd[n].V);
+        for (int c = 0; c < 9; ++c) R[n].m[c] = select(good[n], R[n].m[c], exact.m[c]);
+      }
+    }
+    for (int n = 0; n < kTogether; ++n) {
+      const int at = lane + n * lanes();
+      Real energy;
+      Matrix3 stress;
+      corotated_stress<law>(A[n], R[n], Real::load(lame.row[0] + at), Real::load(lame.row[1] + at), energy, stress);
+      energy.store(psi.row[0] + at);
+      store_matrix(stress, P, at);
+    }
+  }
+}
+
 void isotropic_stress_batch(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Batch<1>& psi,
                             Batch9& P) {
   switch (law) {
@@ -38,11 +88,11 @@ void isotropic_stress_batch(IsotropicLaw law, double shape, const Batch9& F, con
     case IsotropicLaw::mooney_rivlin:
       return stress_by_stretches(OfRotation<MooneyRivlin>{{shape}}, F, lame, psi, P);
     case IsotropicLaw::fixed_corotated:
-      return stress_by_stretches(OfRotation<FixedCorotated>(), F, lame, psi, P);
+      return by_rotation<IsotropicLaw::fixed_corotated>(F, lame, psi, P);
     case IsotropicLaw::linear_corotated:
-      return stress_by_stretches(OfRotation<LinearCorotated>(), F, lame, psi, P);
+      return by_rotation<IsotropicLaw::linear_corotated>(F, lame, psi, P);
     case IsotropicLaw::arap:
-      return stress_by_stretches(OfRotation<Arap>(), F, lame, psi, P);
+      return by_rotation<IsotropicLaw::arap>(F, lame, psi, P);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "pliant/rigid/articulation.hpp"
 #include "pliant/rigid/mass_points.hpp"
 #include "pliant/sim/boundary.hpp"
+#include "pliant/sim/grab.hpp"
 #include "pliant/sim/mass.hpp"
 
 namespace pliant {
@@ -82,6 +83,8 @@ struct State {
   std::int64_t step = 0;  ///< steps taken
   /// Of each of the model's muscles, 0 to 1. A step overwrites those that follow keyframes; the others are the user's.
   std::vector<double> activation;
+  /// Points held from outside. Like activations they are the user's input, not a result: checkpoints leave them out.
+  std::vector<Grab> grabs = {};
 };
 
 /// A rigid link, for ModelBuilder: Link of rigid/articulation.hpp, with the shape its mass comes from.

@@ -1,8 +1,11 @@
 #include "pliant/solvers/incremental_potential.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <limits>
 
+#include "pliant/math/error.hpp"
+#include "pliant/math/parallel.hpp"
 #include "pliant/solvers/rayleigh.hpp"
 
 namespace pliant {
@@ -38,7 +41,14 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, I
       assembler_(model_->nodes(), with(model_->energies(), penalty_), *model_->pattern()) {
   const Stencils& stencils = penalty_.stencils();
   for (Index s = 0; s < stencils.count(); ++s) penalty_stencil_[stencils.nodes[s]] = s;
-  if (model_->is_damped() && integrator_ == Integrator::implicit_euler) damping_.emplace(model_->pattern(), 3);
+  if (model_->is_damped() && has_inertia()) damping_.emplace(model_->pattern(), 3);
+  if (model_->mass().kind() == MassKind::lumped) {
+    lumped_.resize(model_->rest().size());
+    for (Index i = 0; i < model_->nodes(); ++i) node(lumped_, i).setConstant(model_->mass().lumped()[i]);
+  }
+  const auto energies = model_->energies();
+  collider_part_ = static_cast<std::size_t>(
+      std::find(energies.begin(), energies.end(), static_cast<const Energy*>(model_->colliders())) - energies.begin());
 }
 
 /// A pin's rows are as good as any: they are eliminated from the sum.
@@ -48,15 +58,26 @@ void IncrementalPotential::assemble_damping(const State& state) {
 
 void IncrementalPotential::begin_step(const State& state, double h) {
   assert(state.x.size() == model_->rest().size() && h > 0);
-  h_ = h;
-  end_ = state.time + h;
+  h_ = integrator_ == Integrator::implicit_midpoint ? h / 2 : h;
+  end_ = state.time + h_;
   x_n_ = state.x;
-  predicted_ = state.x + h * state.v;
-  boundary_ = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time + h);
+  v_n_ = state.v;
+  predicted_ = state.x + h_ * state.v;
+  predicted_work_ = h_ * state.v.dot(model_->external_force());
+  boundary_ = boundary_state(model_->pins(), model_->scripts(), model_->rest(), end_);
+  fixed_.clear();
+  for (std::size_t i = 0; i < boundary_.fixed.size(); ++i)
+    if (boundary_.fixed[i]) fixed_.push_back(static_cast<Index>(i));
   start_ = x_n_;
-  for (Eigen::Index i = 0; i < start_.size(); ++i)
-    if (boundary_.fixed[i]) start_[i] = boundary_.positions[i];
-  activation_ = model_->activation(state, state.time + h);
+  for (Index i : fixed_) start_[i] = boundary_.positions[i];
+  for (const Grab& grab : state.grabs)
+    for (Index i : grab.nodes)
+      for (Index j : grab.nodes)
+        if (i < 0 || i >= model_->nodes() || (i < j && j < model_->nodes() && model_->pattern()->find(i, j) < 0))
+          throw InputError("a grab must name the three nodes of a surface triangle of one body");
+  grabs_ = state.grabs;
+  touching_.clear();
+  activation_ = model_->activation(state, end_);
   if (damping_) assemble_damping(state);
   penalty_.release_all();
   for (std::size_t k = 0; k < boundary_.penalised.size(); ++k) {
@@ -67,17 +88,41 @@ void IncrementalPotential::begin_step(const State& state, double h) {
 
 VecX IncrementalPotential::predicted_start() const {
   VecX x = predicted_;
-  for (Eigen::Index i = 0; i < x.size(); ++i)
-    if (boundary_.fixed[i]) x[i] = boundary_.positions[i];
+  for (Index i : fixed_) x[i] = boundary_.positions[i];
   return x;
 }
 
-/// The two terms that are not sums over stencils; leaves M (x - x~) in inertia_.
-double IncrementalPotential::inertia_and_work(const VecX& x) {
-  const double work = (x - x_n_).dot(model_->external_force());
-  if (integrator_ == Integrator::quasistatic) return -work;
+/// The two terms that are not sums over stencils, 1/(2 h^2) |o|_M^2 - o^T f - (x~ - x^n)^T f with o = x - x~, and
+/// unless g is null their gradient: one pass, since all of it is bound by memory.
+double IncrementalPotential::inertia_and_work(const VecX& x, VecX* g) {
+  if (!has_inertia() || lumped_.size() == 0) return inertia_by_matrix(x, g);
+  constexpr Index kChunk = 3072;  // a few vectors of this many numbers fit the first cache
+  const auto size = static_cast<Index>(x.size());
+  const double scale = 1 / (h_ * h_);
+  const VecX& f = model_->external_force();
+  partial_.resize(static_cast<std::size_t>((size + kChunk - 1) / kChunk));
+  offset_.resize(size);
+  for_chunks(size, kChunk, [&](Index begin, Index end) {
+    const auto part = [&](const VecX& v) { return v.segment(begin, end - begin).array(); };
+    auto offset = offset_.segment(begin, end - begin).array();
+    offset = part(x) - part(predicted_);
+    partial_[static_cast<std::size_t>(begin / kChunk)] =
+        (offset * (0.5 * scale * part(lumped_) * offset - part(f))).sum();
+    if (g) g->segment(begin, end - begin).array() = scale * part(lumped_) * offset - part(f);
+  });
+  double sum = -predicted_work_;
+  for (double p : partial_) sum += p;
+  return sum;
+}
+
+double IncrementalPotential::inertia_by_matrix(const VecX& x, VecX* g) {
+  const VecX& f = model_->external_force();
+  if (g) *g = -f;
+  const double work = (x - x_n_).dot(f);
+  if (!has_inertia()) return -work;
   offset_ = x - predicted_;
   model_->mass().multiply(offset_, inertia_);
+  if (g) *g += inertia_ / (h_ * h_);
   return 0.5 / (h_ * h_) * offset_.dot(inertia_) - work;
 }
 
@@ -90,19 +135,37 @@ double IncrementalPotential::damping(const VecX& x) {
 }
 
 double IncrementalPotential::value(const VecX& x) {
-  const double outer = inertia_and_work(x) + damping(x);
-  return outer + assembler_.value(pose(x));
+  double value = inertia_and_work(x, nullptr) + damping(x);
+  for (const Grab& grab : grabs_) value += grab.energy(x);
+  return value + assembler_.value(pose(x));
 }
 
 double IncrementalPotential::gradient(const VecX& x, VecX& g) {
-  double value = inertia_and_work(x) + damping(x);
-  g = -model_->external_force();
-  if (integrator_ == Integrator::implicit_euler) g += inertia_ / (h_ * h_);
+  g.resize(x.size());
+  double value = inertia_and_work(x, &g) + damping(x);
   if (damping_) g += resistance_ / h_;
+  for (const Grab& grab : grabs_) {
+    value += grab.energy(x);
+    grab.add_gradient(x, g);
+  }
   value += assembler_.add_gradient(pose(x), g);
-  for (Eigen::Index i = 0; i < g.size(); ++i)
-    if (boundary_.fixed[i]) g[i] = 0;
+  for (Index i : fixed_) g[i] = 0;
   return value;
+}
+
+IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
+  ContactChange change;
+  if (!model_->colliders()) return change;
+  const auto values = assembler_.values(collider_part_);
+  const bool is_first = touching_.size() != values.size();
+  touching_.resize(values.size(), 0);
+  for (std::size_t s = 0; s < values.size(); ++s) {
+    const bool touches = values[s] > 0;
+    change.touching += touches || touching_[s];
+    change.changed += !is_first && touches != (touching_[s] != 0);
+    touching_[s] = touches;
+  }
+  return change;
 }
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A) {
@@ -110,7 +173,14 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   assembler_.add_hessian(pose(x), projection, A);
   if (damping_)
     for (std::size_t i = 0; i < A.values().size(); ++i) A.values()[i] += damping_->values()[i] / h_;
-  if (integrator_ == Integrator::implicit_euler) model_->mass().add_to(A, inertia_scale / (h_ * h_));
+  if (has_inertia()) model_->mass().add_to(A, inertia_scale / (h_ * h_));
+  for (const Grab& grab : grabs_)
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) {
+        if (grab.nodes[a] > grab.nodes[b]) continue;
+        double* block = A.block(A.pattern().find(grab.nodes[a], grab.nodes[b]));
+        for (int c = 0; c < 3; ++c) block[4 * c] += grab.stiffness * grab.weights[a] * grab.weights[b];
+      }
   A.eliminate(boundary_.fixed);
 }
 
@@ -121,12 +191,22 @@ double IncrementalPotential::minimum_gap(const VecX& x) const {
 
 void IncrementalPotential::end_step(const VecX& x, State& state) const {
   state.v = (x - x_n_) / h_;
-  if (model_->colliders() && integrator_ == Integrator::implicit_euler)
-    apply_collider_friction(*model_->colliders(), end_, h_, x, state.v);
+  if (model_->colliders() && has_inertia()) apply_collider_friction(*model_->colliders(), end_, h_, x, state.v);
   state.x = x;
-  state.time += h_;
+  state.time = end_;
   state.activation = activation_;
   ++state.step;
+  if (integrator_ != Integrator::implicit_midpoint) return;
+  state.x += h_ * state.v;
+  state.v = 2 * state.v - v_n_;
+  state.time += h_;
+  // Prescribed nodes are where they belong at the end, not where the mirror puts them.
+  const BoundaryState last = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time);
+  for (Eigen::Index i = 0; i < state.x.size(); ++i) {
+    if (!last.fixed[static_cast<std::size_t>(i)]) continue;
+    state.x[i] = last.positions[i];
+    state.v[i] = (state.x[i] - x_n_[i]) / (2 * h_);
+  }
 }
 
 }  // namespace pliant

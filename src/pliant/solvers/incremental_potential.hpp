@@ -9,7 +9,9 @@
 
 namespace pliant {
 
-enum class Integrator { implicit_euler, quasistatic };
+/// `implicit_midpoint` takes the forces half-way: an implicit Euler step of h/2, mirrored at its end (docs/newton.md).
+/// It keeps energy where implicit Euler damps, and is far less stable.
+enum class Integrator { implicit_euler, implicit_midpoint, quasistatic };
 
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
 ///
@@ -17,16 +19,21 @@ enum class Integrator { implicit_euler, quasistatic };
 ///   x~ = x^n + h v^n,   W(v) = 1/2 v^T D v,   D = alpha M + beta K(x^n)   (Rayleigh damping, lagged).
 ///
 /// External work is written with x - x^n, not x, so that E stays small and its differences accurate. Quasistatics drop
-/// inertia and damping. Prescribed unknowns have a zero gradient and identity rows in the Hessian.
+/// inertia and damping; the implicit midpoint has h/2 in place of h, and x is the position half-way. Prescribed
+/// unknowns have a zero gradient and identity rows in the Hessian. Grabs of the state add their springs.
 class IncrementalPotential {
  public:
   IncrementalPotential(std::shared_ptr<const Model> model, Integrator integrator);
 
-  /// Fixes x^n, x~, h and the boundaries at the end of the step.
+  /// Fixes x^n, x~, h, the boundaries at the end of the step, and who holds what. Throws InputError for grabs of nodes
+  /// that do not exist or of no surface.
   void begin_step(const State& state, double h);
 
   const Model& model() const { return *model_; }
+  /// Of the potential: half the step's for the implicit midpoint.
   double h() const { return h_; }
+  bool has_inertia() const { return integrator_ != Integrator::quasistatic; }
+  const std::vector<Grab>& grabs() const { return grabs_; }
   Integrator integrator() const { return integrator_; }
   const BoundaryState& boundary() const { return boundary_; }
   /// The positions with the activations and the time of the end of the step.
@@ -42,6 +49,13 @@ class IncrementalPotential {
   /// Overwrites A with (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody
   /// else passes 1.
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A);
+  /// How many surface nodes touched or left a collider between the two gradients taken before this call and the last
+  /// one, and how many were in touch at either.
+  struct ContactChange {
+    Index changed = 0, touching = 0;
+  };
+  ContactChange contact_change();
+
   /// A matrix of the right pattern for hessian().
   BlockMatrix make_matrix() const { return BlockMatrix(model_->pattern(), 3); }
 
@@ -51,7 +65,8 @@ class IncrementalPotential {
   void end_step(const VecX& x, State& state) const;
 
  private:
-  double inertia_and_work(const VecX& x);
+  double inertia_and_work(const VecX& x, VecX* g);
+  double inertia_by_matrix(const VecX& x, VecX* g);
   double damping(const VecX& x);
   void assemble_damping(const State& state);
 
@@ -62,8 +77,15 @@ class IncrementalPotential {
   VecX penalty_mass_;                   ///< consistent M_ii, kg
   Assembler assembler_;
   double h_ = 0, end_ = 0;  ///< step size and the time it ends, s
-  VecX x_n_, predicted_, start_;
+  VecX x_n_, v_n_, predicted_, start_;
+  double predicted_work_ = 0;  ///< of the external forces along x~ - x^n, J
   BoundaryState boundary_;
+  std::vector<Index> fixed_;  ///< the prescribed unknowns
+  std::vector<Grab> grabs_;
+  VecX lumped_;                    ///< kg per unknown; empty for the consistent mass
+  std::vector<double> partial_;    ///< scratch: sums of chunks
+  std::size_t collider_part_ = 0;  ///< of the assembler
+  std::vector<std::uint8_t> touching_;
   std::vector<double> activation_;      ///< at the end of the step
   std::optional<BlockMatrix> damping_;  ///< D of this step, N s/m; none for models without damping
   VecX offset_, inertia_;               ///< scratch: x - x~ and M (x - x~)

@@ -5,14 +5,16 @@
 namespace pliant {
 
 /// `armijo` compares energies alone. `robust` (pitfalls, Algorithm 3) falls back on gradients where the difference of
-/// two energies drowns in rounding, as it does for stiff bodies.
-enum class LineSearchKind { armijo, robust };
+/// two energies drowns in rounding, as it does for stiff bodies. `wolfe` also asks for a gradient that has fallen
+/// enough, and lengthens steps for it. `none` takes every step whole, for showing what comes of it.
+enum class LineSearchKind { armijo, robust, wolfe, none };
 
 struct LineSearchOptions {
   LineSearchKind kind = LineSearchKind::robust;
   double decrease = 1e-4;       ///< c in the Armijo condition
   double smallest_step = 1e-7;  ///< failure below
   double energy_noise = 0.1;    ///< robust: energies closer than this fraction of |E| may be compared by gradients
+  double curvature = 0.9;       ///< wolfe: |slope| must fall to this fraction
 };
 
 /// A point with value and gradient of the incremental potential.
@@ -28,9 +30,15 @@ struct LineSearchResult {
   int evaluations = 0;  ///< of energy and gradient, which share one pass over the elements
 };
 
-/// Finds a step length along dx by halving from `largest`, the largest permissible step (at most 1). On success `trial`
-/// is the new iterate.
-LineSearchResult line_search(IncrementalPotential& potential, const Iterate& current, const VecX& dx, double largest,
+/// A direction of descent.
+struct Ray {
+  const VecX& dx;
+  double slope;        ///< gradient . dx, negative
+  double largest = 1;  ///< the largest permissible step, at most 1
+};
+
+/// Finds a step length along the ray by halving from the largest one. On success `trial` is the new iterate.
+LineSearchResult line_search(IncrementalPotential& potential, const Iterate& current, const Ray& ray,
                              const LineSearchOptions& options, Iterate& trial);
 
 }  // namespace pliant

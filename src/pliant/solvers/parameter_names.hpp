@@ -15,6 +15,7 @@ template <class E>
 using ParameterNames = std::vector<std::pair<std::string, E>>;
 
 inline const ParameterNames<Integrator> kIntegratorNames = {{"implicit-euler", Integrator::implicit_euler},
+                                                            {"implicit-midpoint", Integrator::implicit_midpoint},
                                                             {"quasistatic", Integrator::quasistatic}};
 inline const ParameterNames<Criterion> kCriterionNames = {{"acceleration", Criterion::acceleration},
                                                           {"residual", Criterion::residual},
@@ -24,7 +25,12 @@ inline const ParameterNames<Criterion> kCriterionNames = {{"acceleration", Crite
 inline const ParameterNames<AccelerationMass> kAccelerationMassNames = {{"diagonal", AccelerationMass::diagonal},
                                                                         {"factorised", AccelerationMass::factorised}};
 inline const ParameterNames<LineSearchKind> kLineSearchNames = {{"robust", LineSearchKind::robust},
-                                                                {"armijo", LineSearchKind::armijo}};
+                                                                {"armijo", LineSearchKind::armijo},
+                                                                {"wolfe", LineSearchKind::wolfe},
+                                                                {"none", LineSearchKind::none}};
+inline constexpr const char* kLineSearchSummary =
+    "robust survives rounding in the energy, armijo is the textbook one, wolfe also bounds the slope, none takes every "
+    "step whole";
 
 /// A parameter that takes one of the names; the first is the default.
 template <class E>

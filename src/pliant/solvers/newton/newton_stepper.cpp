@@ -113,7 +113,8 @@ void NewtonStepper::iterate(StepReport& report) {
     {
       const Stopwatch watch(report.seconds.line_search);
       const double largest = 1;  // nothing in the model limits the step
-      found = line_search(potential_, current_, dx_, largest, options_.line_search, trial_);
+      found =
+          line_search(potential_, current_, {dx_, current_.gradient.dot(dx_), largest}, options_.line_search, trial_);
     }
     report.line_search_evaluations += found.evaluations;
     if (options_.history)

@@ -137,6 +137,9 @@ void LaplacianMatrix::assemble(const BoundaryState& boundary, double h, double i
   for (std::size_t i = 0; i < held.size(); ++i)
     held[i] = boundary.fixed[3 * i] && boundary.fixed[3 * i + 1] && boundary.fixed[3 * i + 2];
   A_.eliminate(held);
+  held_.clear();
+  for (std::size_t i = 0; i < boundary.fixed.size(); ++i)
+    if (boundary.fixed[i]) held_.push_back(static_cast<Index>(i));
 }
 
 bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double inertia) {
@@ -152,20 +155,13 @@ bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double in
   if (!analysed_) cholesky_.analyze(model_->pattern(), 1);
   analysed_ = true;
   status_ = cholesky_.factor(A_);
-  if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.store_in_float();
+  if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.make_explicit();
   return true;
 }
 
 void LaplacianMatrix::solve(const VecX& g, VecX& d) {
-  const Eigen::Index n = model_->nodes();
-  columns_.resize(n, 3);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index c = 0; c < 3; ++c) columns_(i, c) = g[3 * i + c];
-  cholesky_.solve(columns_);
-  d.resize(3 * n);
-  for (Eigen::Index i = 0; i < n; ++i)
-    for (Eigen::Index c = 0; c < 3; ++c)
-      d[3 * i + c] = fixed_[static_cast<std::size_t>(3 * i + c)] ? 0 : columns_(i, c);
+  cholesky_.solve_coordinates(g, d);
+  for (Index i : held_) d[i] = 0;
 }
 
 }  // namespace pliant

@@ -48,7 +48,7 @@ class LaplacianMatrix {
   std::vector<std::uint8_t> fixed_;
   std::vector<Index> penalised_;
   std::vector<double> sigma_;
-  Eigen::MatrixXd columns_;  ///< scratch: n x 3
+  std::vector<Index> held_;  ///< the prescribed unknowns
 };
 
 }  // namespace pliant

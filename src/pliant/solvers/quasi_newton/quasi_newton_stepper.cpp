@@ -30,8 +30,8 @@ StepReport QuasiNewtonStepper::step(State& state, double h) {
     potential_.begin_step(state, h);
     {
       const Stopwatch factorisation(report.seconds.factorisation);
-      const double inertia = options_.integrator == Integrator::implicit_euler ? 1 / (h * h) : 0;
-      if (matrix_.prepare(potential_.boundary(), h, inertia)) {
+      const double inertia = potential_.has_inertia() ? 1 / (potential_.h() * potential_.h()) : 0;
+      if (matrix_.prepare(potential_.boundary(), potential_.h(), inertia)) {
         ++report.factorisations;
         if (options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0 &&
             matrix_.status() == FactorStatus::ok)
@@ -61,7 +61,7 @@ bool QuasiNewtonStepper::begin(StepReport& report) {
   lbfgs_.forget();
   omega_ = 1;
   plain_iterations_ = 0;
-  if (options_.integrator == Integrator::implicit_euler) {
+  if (potential_.has_inertia()) {
     current_.x = potential_.predicted_start();
     current_.energy = potential_.gradient(current_.x, current_.gradient);
     if (std::isfinite(current_.energy)) return true;
@@ -84,46 +84,66 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     report.detail = std::move(detail);
   };
   previous_x_ = current_.x;
+  potential_.contact_change();
   for (;;) {
     const double last_step = report.residuals.step_length;
+    const bool is_last = report.iterations == options_.iterations;
     report.energy = current_.energy;
-    report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
-    report.residuals.step_length = last_step;
-    if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
+    if (is_last || options_.stops_early || options_.history) {
+      report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
+      report.residuals.step_length = last_step;
+      if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
+    }
     if (options_.stops_early && convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
-    if (report.iterations == options_.iterations) return end(Outcome::budget_spent, "");
+    if (is_last) return end(Outcome::budget_spent, "");
 
+    history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
-      lbfgs_.direction(
+      descent = lbfgs_.direction(
           current_.gradient, [&](const VecX& q, VecX& r) { matrix_.solve(q, r); }, dx_);
     }
-    if (!dx_.allFinite()) return end(Outcome::not_finite, "the direction is not finite");
+    if (!std::isfinite(descent.largest)) return end(Outcome::not_finite, "the direction is not finite");
     ++report.iterations;
-    report.residuals.step_length = dx_.cwiseAbs().maxCoeff() / h;
-    if (report.residuals.step_length == 0) return end(Outcome::converged, "");
+    report.residuals.step_length = descent.largest / h;
+    if (descent.largest == 0) return end(Outcome::converged, "");
     if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length))
       return end(Outcome::converged, "");
 
     LineSearchResult found;
     {
       const Stopwatch watch(report.seconds.line_search);
-      found = line_search(potential_, current_, dx_, 1, options_.line_search, trial_);
+      found = line_search(potential_, current_, {dx_, descent.slope}, options_.line_search, trial_);
     }
     report.line_search_evaluations += found.evaluations;
     if (options_.history)
       report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
                                 report.residuals.step_length, found.alpha, false});
     // Where rounding hides any further decrease, the rest of the budget has no use.
-    if (!found.accepted)
+    if (!found.accepted) {
+      report.residuals.force = current_.gradient.norm();
       return end(Outcome::budget_spent,
                  fmt::format("no step length above {:.0e} lowers the energy in iteration {}: residual {:.3g} N",
                              options_.line_search.smallest_step, report.iterations, report.residuals.force));
+    }
     report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
-    lbfgs_.remember(trial_.x, current_.x, trial_.gradient, current_.gradient);
+    {
+      const Stopwatch watch(report.seconds.solve);
+      lbfgs_.remember(found.alpha, dx_, trial_.gradient, current_.gradient);
+      forget_other_contacts();
+    }
     std::swap(current_, trial_);  // trial_ is now the iterate before
     if (options_.method == QuasiNewtonMethod::chebyshev) accelerate();
   }
+}
+
+/// A pair taken while other nodes were in touch speaks of another function: of the older pairs only as many stay as the
+/// share of contacts that did.
+void QuasiNewtonStepper::forget_other_contacts() {
+  const auto change = potential_.contact_change();
+  if (change.changed == 0) return;
+  const double same = 1 - static_cast<double>(change.changed) / change.touching;
+  lbfgs_.keep(static_cast<std::size_t>(same * static_cast<double>(lbfgs_.pairs())));
 }
 
 /// Algorithm 3: x_(k+1) = omega (x^ - x_(k-1)) + x_(k-1), x^ the plain iterate. Where the extrapolation climbs above

@@ -41,6 +41,7 @@ class QuasiNewtonStepper final : public Stepper {
   void iterate(StepReport& report);
   bool begin(StepReport& report);
   void accelerate();
+  void forget_other_contacts();
   void estimate_spectral_radius();
 
   std::shared_ptr<const Model> model_;

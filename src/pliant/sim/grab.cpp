@@ -1,0 +1,33 @@
+#include "pliant/sim/grab.hpp"
+
+#include <limits>
+
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+std::optional<Grab> grab_along_ray(const Model& model, const VecX& x, const Vec3& eye, const Vec3& direction,
+                                   double strength) {
+  constexpr double kGravity = 9.81;
+  std::optional<Grab> nearest;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Body& body : model.bodies()) {
+    for (const Triangle& triangle : body.surface()) {
+      // Moeller and Trumbore, "Fast, minimum storage ray/triangle intersection", 1997; either side.
+      std::array<Index, 3> nodes;
+      for (std::size_t a = 0; a < 3; ++a) nodes[a] = body.nodes.begin + triangle[a];
+      const Vec3 origin = node(x, nodes[0]), u = node(x, nodes[1]) - origin, v = node(x, nodes[2]) - origin;
+      const Vec3 p = direction.cross(v);
+      const double determinant = u.dot(p);
+      if (determinant == 0) continue;
+      const Vec3 t = eye - origin, q = t.cross(u);
+      const double b = t.dot(p) / determinant, c = direction.dot(q) / determinant, along = v.dot(q) / determinant;
+      if (!(b >= 0 && c >= 0 && b + c <= 1 && along >= 0 && along < least)) continue;
+      least = along;
+      nearest = Grab{nodes, {1 - b - c, b, c}, eye + along * direction, strength * kGravity * body.mass()};
+    }
+  }
+  return nearest;
+}
+
+}  // namespace pliant
