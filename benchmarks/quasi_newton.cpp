@@ -122,7 +122,7 @@ Row run(const MeshData& mesh, const std::string& law, double unit) {
     evaluations += report.line_search_evaluations;
     iterations += report.iterations;
   }
-  LaplacianMatrix matrix(model, LaplacianMatrix::Precision::single_precision);
+  LaplacianMatrix matrix(model, {});
   const BoundaryState boundary = boundary_state(model->pins(), model->scripts(), model->rest(), kStep);
   matrix.prepare(boundary, kStep, 1 / (kStep * kStep));
   VecX d, g = VecX::Random(3 * model->nodes());

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "commands.hpp"
 #include "experiments/experiment.hpp"
+#include "experiments/plot.hpp"
 #include "interrupt.hpp"
 #include "pliant/math/error.hpp"
 #include "pliant/mesh/formats/atomic_file.hpp"
@@ -119,7 +121,15 @@ bool run_experiment(const Experiment& experiment, const Arguments& arguments) {
   write_atomically(folder / "results.json", experiments::results(experiment, *context).dump(2) + "\n");
   for (const auto& [name, content] : context->files()) write_atomically(folder / name, content);
   write_atomically(folder / "table.txt", experiment.name + "\n" + text);
+  std::set<std::string> drawn;
+  for (const Json& curve : context->curves()) {
+    const auto name = curve.at("name").get<std::string>();
+    if (drawn.insert(name).second)
+      write_atomically(folder / (name + ".svg"),
+                       experiments::svg(experiment.name, name, context->rows(), context->curves()));
+  }
   fmt::print("\nresults: {}\n", (folder / "results.json").string());
+  for (const std::string& name : drawn) fmt::print("drawn:   {}\n", (folder / (name + ".svg")).string());
   return all_hold;
 }
 
@@ -131,7 +141,8 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   command->add_option("NAME", arguments->name, "PAPER/EXPERIMENT, or PAPER for all of it; without it, a list");
   command->add_flag("--quick", arguments->quick, "A small version that ends within a minute or two");
   command->add_option("--option", arguments->options, "key=value, as listed for the experiment");
-  command->add_option("--out", arguments->out, "Folder for results.json and table.txt")->capture_default_str();
+  command->add_option("--out", arguments->out, "Folder for results.json, table.txt and drawings of the curves")
+      ->capture_default_str();
   command->add_option("--threads", arguments->threads, "Threads to use (default: all cores)")
       ->check(CLI::PositiveNumber);
   command->callback([arguments, &exit_code] {

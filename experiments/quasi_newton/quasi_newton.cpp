@@ -2,6 +2,9 @@
 
 namespace pliant::experiments {
 
-std::vector<Experiment> quasi_newton_experiments() { return {table1(), convergence()}; }
+std::vector<Experiment> quasi_newton_experiments() {
+  return {table1(),     convergence(),         rotation(),         iterative(), robustness(),
+          shaken_bar(), bunny_through_torus(), anisotropic_cube(), pulling()};
+}
 
 }  // namespace pliant::experiments

@@ -9,5 +9,12 @@ std::vector<Experiment> quasi_newton_experiments();
 
 Experiment table1();
 Experiment convergence();
+Experiment rotation();
+Experiment iterative();
+Experiment robustness();
+Experiment shaken_bar();
+Experiment bunny_through_torus();
+Experiment anisotropic_cube();
+Experiment pulling();
 
 }  // namespace pliant::experiments

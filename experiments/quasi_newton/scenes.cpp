@@ -38,18 +38,31 @@ MeshData stand_in(const Table1Scene& scene, double scale) {
   return cylinder(options);
 }
 
-/// Centred, and its largest extent 1 m (bars 2 m).
-void bring_to_size(MeshData& data) {
+void bring_to_size(MeshData& data, double extent) {
   Vec3 low = data.vertices.front(), high = low;
   for (const Vec3& p : data.vertices) {
     low = low.cwiseMin(p);
     high = high.cwiseMax(p);
   }
   const double size = (high - low).maxCoeff();
-  for (Vec3& p : data.vertices) p = (p - 0.5 * (low + high)) / size;
+  for (Vec3& p : data.vertices) p = (p - 0.5 * (low + high)) * (extent / size);
 }
 
-/// Vertices within a twentieth of the extent of one end of the longest axis.
+std::shared_ptr<const Model> cloth_model(const Table1Scene& scene, double scale) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  BodyOptions body;
+  const Index n = cells(80, scale);
+  body.network = std::make_shared<SpringNetwork>(cloth({.size = {1, 1}, .cells = {n, n}}));
+  body.springs = {scene.mu, scene.mu / 2, scene.mu / 20};
+  body.density = 0.2;
+  builder.add_body(body);
+  builder.add_pin({"corners", {0, n}});
+  return builder.build();
+}
+
+}  // namespace
+
 std::vector<Index> end_of(const TetMesh& mesh, int axis, bool upper) {
   double low = 1e300, high = -1e300;
   for (const Vec3& p : mesh.vertices()) {
@@ -75,41 +88,35 @@ int longest_axis(const TetMesh& mesh) {
   return axis;
 }
 
-std::shared_ptr<const Model> cloth_model(const Table1Scene& scene, double scale) {
-  ModelBuilder builder;
-  builder.set_gravity({0, -9.81, 0});
-  BodyOptions body;
-  const Index n = cells(80, scale);
-  body.network = std::make_shared<SpringNetwork>(cloth({.size = {1, 1}, .cells = {n, n}}));
-  body.springs = {scene.mu, scene.mu / 2, scene.mu / 20};
-  body.density = 0.2;
-  builder.add_body(body);
-  builder.add_pin({"corners", {0, n}});
-  return builder.build();
-}
-
-}  // namespace
-
 const std::vector<Table1Scene>& table1_scenes() {
   static const std::vector<Table1Scene> scenes = {
-      {"thin sheet", "thin_sheet.mesh", "polynomial", 4e5, 0, 660, 4.4, 2.7e-8, 184, 8.8e-4},
-      {"sphere", "sphere.mesh", "spline-a", 2e4, 8e4, 889, 21.2, 2.7e-7, 188, 6.9e-4},
-      {"sphere", "sphere.mesh", "spline-b", 2e4, 8e4, 889, 19.7, 6.9e-6, 187, 2.5e-4},
-      {"shaking bar", "longbar.mesh", "linear-corotated", 4e4, 1e5, 574, 7.2, 1.6e-4, 171, 4.4e-3},
-      {"ditto", "ditto.mesh", "neo-hookean", 2e4, 8e4, 1454, 17.8, 3e-5, 305, 1.6e-3},
-      {"hippo", "hippo.mesh", "linear-corotated", 2e4, 1e5, 2387, 40.6, 2.2e-3, 640, 3.7e-2},
-      {"twisting bar", "longbar2.mesh", "neo-hookean", 4e4, 1e5, 3472, 45.6, 9.4e-5, 681, 7.9e-3},
-      {"cloth", "", "springs", 400, 0, 6561, 42.3, 9.3e-4, 798, 1.2e-2},
-      {"squirrel", "squirrel_modified.mesh", "polynomial", 4e5, 0, 8395, 153, 8.3e-8, 2400, 9.1e-6},
+      {"thin sheet", "thin_sheet.mesh", "polynomial", 5, 2e6, 0, 660, 4.4, 2.7e-8, 184, 8.8e-4},
+      {"sphere", "sphere.mesh", "spline-a", 2, 4e4, 1.6e5, 889, 21.2, 2.7e-7, 188, 6.9e-4},
+      {"sphere", "sphere.mesh", "spline-b", 2, 4e4, 1.6e5, 889, 19.7, 6.9e-6, 187, 2.5e-4},
+      {"shaking bar", "longbar.mesh", "linear-corotated", 40, 1.6e6, 4e6, 574, 7.2, 1.6e-4, 171, 4.4e-3},
+      {"ditto", "ditto.mesh", "neo-hookean", 10, 2e5, 8e5, 1454, 17.8, 3e-5, 305, 1.6e-3},
+      {"hippo", "hippo.mesh", "linear-corotated", 1.7, 3.4e4, 1.7e5, 2387, 40.6, 2.2e-3, 640, 3.7e-2},
+      {"twisting bar", "longbar2.mesh", "neo-hookean", 40, 1.6e6, 4e6, 3472, 45.6, 9.4e-5, 681, 7.9e-3},
+      {"cloth", "", "springs", 1, 400, 0, 6561, 42.3, 9.3e-4, 798, 1.2e-2},
+      {"squirrel", "squirrel_modified.mesh", "polynomial", 10, 4e6, 0, 8395, 153, 8.3e-8, 2400, 9.1e-6},
   };
   return scenes;
 }
 
+const Table1Scene& table1_scene(const std::string& name) {
+  const auto& scenes = table1_scenes();
+  return *std::find_if(scenes.begin(), scenes.end(), [&](const auto& scene) { return scene.name == name; });
+}
+
+std::shared_ptr<const TetMesh> table1_mesh(const Table1Scene& scene, const std::string& folder, double scale) {
+  MeshData data = folder.empty() ? stand_in(scene, scale) : read_mesh_data(folder + "/" + scene.mesh_file);
+  bring_to_size(data, scene.size);
+  return std::make_shared<TetMesh>(std::move(data));
+}
+
 std::shared_ptr<const Model> table1_model(const Table1Scene& scene, const std::string& folder, double scale) {
   if (scene.mesh_file.empty()) return cloth_model(scene, scale);
-  MeshData data = folder.empty() ? stand_in(scene, scale) : read_mesh_data(folder + "/" + scene.mesh_file);
-  bring_to_size(data);
-  auto mesh = std::make_shared<TetMesh>(std::move(data));
+  const auto mesh = table1_mesh(scene, folder, scale);
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   BodyOptions body;
@@ -125,7 +132,11 @@ std::shared_ptr<const Model> table1_model(const Table1Scene& scene, const std::s
       end.motion.angle.keys = {{0, 0.0}, {2, 2 * std::numbers::pi}};  // one full twist over 60 frames
     } else {
       for (int k = 0; k <= 20; ++k)
-        end.motion.translation.keys.push_back({0.1 * k, Vec3(0, k % 4 == 1 ? 0.1 : k % 4 == 3 ? -0.1 : 0, 0)});
+        end.motion.translation.keys.push_back({0.1 * k, Vec3(0,
+                                                             scene.size * (k % 4 == 1   ? 0.1
+                                                                           : k % 4 == 3 ? -0.1
+                                                                                        : 0),
+                                                             0)});
     }
     builder.add_script(end);
   }

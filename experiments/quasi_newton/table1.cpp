@@ -27,14 +27,15 @@ void run(Context& context) {
   const double scale = context.number("scale");
   const int frames = static_cast<int>(context.number("frames"));
   const auto& scenes = table1_scenes();
-  double least_ratio = 1e300, most_evaluations = 0;
+  double least_ratio = 1e300, least_ratio_small = 1e300, most_evaluations = 0;
   bool more_accurate = true;
   for (std::size_t s = 0; s < scenes.size() && !context.stopped(); ++s) {
     const Table1Scene& scene = scenes[s];
     const auto model = table1_model(scene, context.text("meshes"), scale);
-    const auto ours = make_stepper(model, "quasi-newton", {{"history", true}});
-    const auto newton =
-        make_stepper(model, "projected-newton", {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}});
+    const auto ours = make_stepper(model, "quasi-newton");
+    const auto newton = make_stepper(
+        model, "projected-newton",
+        {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}, {"start", "prediction"}, {"history", true}});
     const auto exact =
         make_stepper(model, "pod-newton",
                      {{"criterion", "step-length"}, {"tolerance", 1e-9}, {"max_iterations", std::int64_t{200}}});
@@ -47,15 +48,17 @@ void run(Context& context) {
                        fmt::format("{}, {}", scene.name, scene.law));
       State before = state, reference = state, one = state;
       const StepReport report = ours->step(state, kStep);
-      if (!report.advanced() || report.history.empty()) break;
+      if (!report.advanced()) break;
       ms.push_back(1e3 * report.seconds.total);
       evaluations += report.line_search_evaluations;
       iterations += report.iterations;
       if (frame % 5 != 0) continue;  // the errors, on every fifth frame
       const StepReport single = newton->step(one, kStep), converged = exact->step(reference, kStep);
-      const double start = report.history.front().energy, best = std::min(converged.energy, report.energy);
       newton_ms.push_back(1e3 * single.seconds.total);
-      if (!converged.advanced() || !(start > best)) continue;
+      if (!converged.advanced() || single.history.empty()) continue;
+      const double start = single.history.front().energy;  // at the prediction, where both begin
+      const double best = std::min({converged.energy, report.energy, single.energy});
+      if (!(start > best)) continue;
       errors.push_back((report.energy - best) / (start - best));
       newton_errors.push_back((single.energy - best) / (start - best));
     }
@@ -75,7 +78,8 @@ void run(Context& context) {
                  {"published_newton_ms", scene.published_newton_ms},
                  {"published_error", scene.published_error},
                  {"published_newton_error", scene.published_newton_error}});
-    if (model->nodes() >= 3000) least_ratio = std::min(least_ratio, ratio);
+    double& least = model->nodes() >= 3000 ? least_ratio : least_ratio_small;
+    least = std::min(least, ratio);
     if (scene.name != "sphere") most_evaluations = std::max(most_evaluations, per_iteration);
     more_accurate = more_accurate && median(errors) <= median(newton_errors);
   }
@@ -85,6 +89,8 @@ void run(Context& context) {
   if (least_ratio < 1e300)
     context.claim({"and take a tenth of its time, from three thousand vertices on (least ratio)", "about 10x",
                    least_ratio, least_ratio >= 10});
+  if (least_ratio_small < 1e300)
+    context.claim({"and a fifth of it below (least ratio)", "about 10x", least_ratio_small, least_ratio_small >= 5});
   context.claim({"line-search evaluations per iteration, spheres left out (largest)", 1.2, most_evaluations,
                  most_evaluations <= 1.2});
 }

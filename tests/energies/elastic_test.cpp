@@ -190,5 +190,26 @@ TEST(ElasticNodes, BeginWhereTheModelPutsTheBody) {
   EXPECT_EQ(there.stencils().nodes[0], here.stencils().nodes[0] + 5);
 }
 
+TEST(ElasticOrder, InMemoryIsTheSameSumAsInTheMesh) {
+  const TetMesh mesh(box({.size = {1, 2, 3}, .cells = {3, 4, 5}}));
+  const FeMesh elements(mesh, 2);
+  const ElasticEnergy energy(elements, find_law("stable-neo-hookean"), {{1e4, 2e4}}, 0);
+  const Energy& sorted = energy.in_memory_order();
+  const Index count = energy.stencils().count();
+  ASSERT_EQ(sorted.stencils().count(), count);
+  VecX x = Eigen::Map<const VecX>(elements.positions().data()->data(), 3 * elements.node_count());
+  x += 0.02 * VecX::Random(x.size());
+  std::vector<double> a(static_cast<std::size_t>(count)), b(a.size());
+  energy.evaluate(x, {0, count}, a.data(), nullptr);
+  sorted.evaluate(x, {0, count}, b.data(), nullptr);
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  EXPECT_EQ(a, b);
+  // Neighbours in memory share nodes: far fewer of them per chunk than corners.
+  std::vector<Index> chunk(sorted.stencils().nodes.begin(), sorted.stencils().nodes.begin() + 10 * 64);
+  std::sort(chunk.begin(), chunk.end());
+  EXPECT_LT(std::unique(chunk.begin(), chunk.end()) - chunk.begin(), 260);
+}
+
 }  // namespace
 }  // namespace pliant

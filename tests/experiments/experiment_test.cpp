@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/plot.hpp"
 #include "pliant/math/error.hpp"
 
 namespace pliant::experiments {
@@ -39,6 +40,19 @@ TEST(Experiments, RowsStayFlatAndListsBecomeCurves) {
   context.row({{"solver", "newton"}, {"iterations_of_each_step", {1, 2, 3}}, {"steps", 3}});
   EXPECT_EQ(context.rows()[0], (Json{{"solver", "newton"}, {"steps", 3}}));
   EXPECT_EQ(context.curves()[0]["values"], (Json{1, 2, 3}));
+}
+
+TEST(Experiments, CurvesAreDrawnOneLineEach) {
+  Context context(true, {}, {});
+  context.row({{"solver", "newton & co"}, {"error", {1.0, 1e-3, 1e-9}}});
+  context.row({{"solver", "other"}, {"error", {1.0, 0.5}}, {"alpha", {1, 1}}});
+  const std::string drawing = svg("title", "error", context.rows(), context.curves());
+  EXPECT_EQ(drawing.find("nan"), std::string::npos);
+  EXPECT_NE(drawing.find("newton &amp; co"), std::string::npos);
+  std::size_t lines = 0;
+  for (std::size_t at = drawing.find("<polyline"); at != std::string::npos; at = drawing.find("<polyline", at + 1))
+    ++lines;
+  EXPECT_EQ(lines, 2u);
 }
 
 TEST(Experiments, SpinningBlockShowsThatOnlyTheRobustLineSearchSurvivesSteel) {

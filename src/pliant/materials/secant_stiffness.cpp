@@ -6,8 +6,6 @@ namespace pliant {
 
 namespace {
 
-constexpr double kLow = 0.5, kHigh = 1.5;
-
 /// The part of [from, 1] or [1, from] next to 1 on which the function is finite, by bisection.
 template <class Function>
 double finite_end(double from, const Function& f) {
@@ -22,11 +20,11 @@ double finite_end(double from, const Function& f) {
 
 /// Five-point Gauss rule on 64 panels: curves with points somewhere in the range lose its high order only in one panel.
 template <class Function>
-double fit(const Function& f) {
+double fit(StretchRange range, const Function& f) {
   constexpr double kPoints[3] = {0, 0.538469310105683, 0.906179845938664};
   constexpr double kWeights[3] = {0.568888888888889, 0.478628670499366, 0.236926885056189};
   constexpr int kPanels = 64;
-  const double low = finite_end(kLow, f), high = finite_end(kHigh, f), half = (high - low) / (2 * kPanels);
+  const double low = finite_end(range.low, f), high = finite_end(range.high, f), half = (high - low) / (2 * kPanels);
   double moment = 0, square = 0;
   for (int panel = 0; panel < kPanels; ++panel) {
     const double centre = low + (2 * panel + 1) * half;
@@ -41,13 +39,13 @@ double fit(const Function& f) {
 
 }  // namespace
 
-double secant_stiffness(const Law& law, const Lame& lame) {
+double secant_stiffness(const Law& law, const Lame& lame, StretchRange range) {
   Batch<2> parameters;
   for (int p = 0; p < kBatch; ++p) {
     parameters[0][p] = lame.mu;
     parameters[1][p] = lame.lambda;
   }
-  return fit([&](double s) {
+  return fit(range, [&](double s) {
     Batch9 F = {}, P;
     Batch<1> psi;
     for (int p = 0; p < kBatch; ++p) {
@@ -59,8 +57,8 @@ double secant_stiffness(const Law& law, const Lame& lame) {
   });
 }
 
-double secant_stiffness(const FibreLaw& law, const FibreParameters& parameters, double activation) {
-  return fit([&](double s) { return law.evaluate(s, parameters, activation).d; });
+double secant_stiffness(const FibreLaw& law, const FibreParameters& parameters, double activation, StretchRange range) {
+  return fit(range, [&](double s) { return law.evaluate(s, parameters, activation).d; });
 }
 
 }  // namespace pliant

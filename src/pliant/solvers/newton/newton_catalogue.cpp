@@ -12,12 +12,15 @@ const ParameterNames<PreconditionerKind> kPreconditioners = {
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"jacobi", PreconditionerKind::jacobi},
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky}};
+const ParameterNames<bool> kStarts = {{"last-positions", false}, {"prediction", true}};
 const ParameterNames<Projection> kProjections = {{"analytic", Projection::analytic},
                                                  {"numerical", Projection::numerical}};
 
 std::vector<Parameter> common_parameters() {
   return {
       choice_parameter("integrator", kIntegratorNames, "time integration; quasistatic drops inertia"),
+      choice_parameter("start", kStarts,
+                       "where a step begins to search: where the last one ended, or where inertia alone would lead"),
       choice_parameter("criterion", kCriterionNames, "what tolerance is compared with"),
       {"tolerance",
        0.01,
@@ -33,6 +36,13 @@ std::vector<Parameter> common_parameters() {
       choice_parameter("linear", kLinearSolvers,
                        "how systems are solved: a factorisation, or conjugate gradients as accurately as pays off"),
       choice_parameter("preconditioner", kPreconditioners, "of conjugate gradients"),
+      {"linear_iterations",
+       std::int64_t{0},
+       "",
+       "of pcg, always all of them; 0: as accurately as pays off",
+       {},
+       0.0,
+       1e6},
       {"max_iterations", std::int64_t{1000}, "", "iterations after which a step ends unconverged", {}, 0.0, 1e9},
       {"history", false, "", "record every iteration in the report", {}},
   };
@@ -48,6 +58,7 @@ SolverEntry entry(NewtonMethod method, std::string name, std::string summary) {
     NewtonOptions options;
     options.method = method;
     options.integrator = chosen_value(values, "integrator", kIntegratorNames);
+    options.starts_at_prediction = chosen_value(values, "start", kStarts);
     options.criterion.kind = chosen_value(values, "criterion", kCriterionNames);
     options.criterion.tolerance = std::get<double>(values.at("tolerance"));
     options.criterion.mass = chosen_value(values, "acceleration_mass", kAccelerationMassNames);
@@ -56,6 +67,7 @@ SolverEntry entry(NewtonMethod method, std::string name, std::string summary) {
     options.line_search.smallest_step = std::get<double>(values.at("smallest_step"));
     options.linear.solver = chosen_value(values, "linear", kLinearSolvers);
     options.linear.preconditioner = chosen_value(values, "preconditioner", kPreconditioners);
+    options.linear.fixed_iterations = static_cast<int>(std::get<std::int64_t>(values.at("linear_iterations")));
     options.max_iterations = static_cast<int>(std::get<std::int64_t>(values.at("max_iterations")));
     options.history = std::get<bool>(values.at("history"));
     if (projects) options.projection = chosen_value(values, "projection", kProjections);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pliant/math/error.hpp"
 #include "pliant/solvers/stopwatch.hpp"
@@ -81,8 +82,15 @@ void NewtonStepper::iterate(StepReport& report) {
     report.detail = std::move(detail);
   };
 
-  current_.x = potential_.start();
-  current_.energy = potential_.gradient(current_.x, current_.gradient);
+  current_.energy = std::numeric_limits<double>::infinity();
+  if (options_.starts_at_prediction && potential_.has_inertia()) {
+    current_.x = potential_.predicted_start();
+    current_.energy = potential_.gradient(current_.x, current_.gradient);
+  }
+  if (!std::isfinite(current_.energy)) {
+    current_.x = potential_.start();
+    current_.energy = potential_.gradient(current_.x, current_.gradient);
+  }
   if (!std::isfinite(current_.energy)) return end(Outcome::inverted_start, describe_infinite_start());
 
   for (;;) {

@@ -12,6 +12,7 @@ enum class NewtonMethod { newton, projected, on_demand, kinetic };
 struct NewtonOptions {
   NewtonMethod method = NewtonMethod::on_demand;
   Integrator integrator = Integrator::implicit_euler;
+  bool starts_at_prediction = false;             ///< x~ in place of x^n, where the energy is finite there
   Projection projection = Projection::analytic;  ///< where the method projects
   CriterionOptions criterion;
   LineSearchOptions line_search;

@@ -58,8 +58,9 @@ PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, do
   const double norm = g.norm(), scale = norm > 0 ? norm : 1;  // any size of forces is of order one for a linear system
   gradients.b = (-g / scale).template cast<T>();
   gradients.x = VectorOf<T>::Zero(g.size());
-  const PcgReport result = gradients.pcg.solve(gradients.product, gradients.b, gradients.x, *gradients.preconditioner,
-                                               {tolerance, options_.max_iterations});
+  const PcgReport result = gradients.pcg.solve(
+      gradients.product, gradients.b, gradients.x, *gradients.preconditioner,
+      {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : options_.max_iterations});
   dx = gradients.x.template cast<double>() * scale;
   return result;
 }
@@ -71,7 +72,7 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, 
   }
   // In float, which halves the bytes that bound a product, and is accurate enough for what is asked. Whether a matrix
   // is indefinite, rounding must not decide: that is asked again in double.
-  const double tolerance = forcing_term(g.norm());
+  const double tolerance = options_.fixed_iterations > 0 ? 0 : forcing_term(g.norm());
   PcgReport result = run(in_float_, g, dx, tolerance);
   if (result.outcome == PcgOutcome::negative_curvature || result.outcome == PcgOutcome::not_finite) {
     report_->linear_iterations += result.iterations;

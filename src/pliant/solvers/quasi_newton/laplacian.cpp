@@ -1,9 +1,8 @@
 #include "pliant/solvers/quasi_newton/laplacian.hpp"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <map>
-
-#include "pliant/materials/secant_stiffness.hpp"
 
 namespace pliant {
 
@@ -12,19 +11,22 @@ namespace {
 /// Secant stiffness by parameters: bodies mostly have few different ones.
 class StiffnessTable {
  public:
+  explicit StiffnessTable(StretchRange range) : range_(range) {}
   double of(const Law& law, const Lame& lame) {
     auto [entry, is_new] = laws_.try_emplace({lame.mu, lame.lambda}, 0.0);
-    if (is_new) entry->second = std::max(0.0, secant_stiffness(law, lame));
+    if (is_new) entry->second = std::max(0.0, secant_stiffness(law, lame, range_));
     return entry->second;
   }
   /// The stiffer of relaxed and fully active.
   double of(const FibreLaw& law, const FibreParameters& p) {
     auto [entry, is_new] = fibres_.try_emplace({p.stiffness, p.shape, p.active_stress}, 0.0);
-    if (is_new) entry->second = std::max({0.0, secant_stiffness(law, p, 0), secant_stiffness(law, p, 1)});
+    if (is_new)
+      entry->second = std::max({0.0, secant_stiffness(law, p, 0, range_), secant_stiffness(law, p, 1, range_)});
     return entry->second;
   }
 
  private:
+  StretchRange range_;
   std::map<std::array<double, 2>, double> laws_;
   std::map<std::array<double, 3>, double> fibres_;
 };
@@ -34,7 +36,7 @@ const T& one_or_each(const std::vector<T>& list, std::size_t e) {
   return list.size() == 1 ? list[0] : list[e];
 }
 
-void add_solid(const Body& body, BlockMatrix& L) {
+void add_solid(const Body& body, StretchRange range, BlockMatrix& L) {
   const FeMesh& mesh = *body.elements;
   const ReferenceElement& reference = mesh.reference();
   const auto n = static_cast<std::size_t>(reference.nodes());
@@ -44,8 +46,8 @@ void add_solid(const Body& body, BlockMatrix& L) {
     gradients.emplace_back(
         Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(table.data(), 3, static_cast<Eigen::Index>(n)));
   }
-  StiffnessTable isotropic;
-  std::vector<StiffnessTable> fibres(body.fibres.size());
+  StiffnessTable isotropic(range);
+  std::vector<StiffnessTable> fibres(body.fibres.size(), StiffnessTable(range));
   for (std::size_t e = 0; e < mesh.volumes().size(); ++e) {
     Mat3 C = isotropic.of(*body.law, one_or_each(body.lame, e)) * Mat3::Identity();
     for (std::size_t f = 0; f < body.fibres.size(); ++f) {
@@ -96,9 +98,9 @@ void add_mass(const Mass& mass, double scale, Range nodes, BlockMatrix& A) {
 
 }  // namespace
 
-LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, Precision precision)
+LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, const Options& options)
     : model_(std::move(model)),
-      precision_(precision),
+      precision_(options.precision),
       stiffness_(model_->pattern(), 1),
       damping_(model_->pattern(), 1),
       A_(model_->pattern(), 1) {
@@ -108,7 +110,7 @@ LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, Precision p
   for (const Body& body : model_->bodies()) {
     part.set_zero();
     if (body.is_solid())
-      add_solid(body, part);
+      add_solid(body, options.stretches, part);
     else
       add_springs(body, part);
     add_scaled(part, 1, stiffness_);
@@ -119,7 +121,7 @@ LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, Precision p
   }
 }
 
-void LaplacianMatrix::assemble(const BoundaryState& boundary, double h, double inertia) {
+const BlockMatrix& LaplacianMatrix::assemble(const BoundaryState& boundary, double h, double inertia) {
   A_.set_zero();
   add_scaled(stiffness_, 1, A_);
   if (inertia > 0) {
@@ -140,12 +142,15 @@ void LaplacianMatrix::assemble(const BoundaryState& boundary, double h, double i
   held_.clear();
   for (std::size_t i = 0; i < boundary.fixed.size(); ++i)
     if (boundary.fixed[i]) held_.push_back(static_cast<Index>(i));
+  return A_;
 }
 
-bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double inertia) {
+bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double inertia, std::span<const Grab> grabs) {
   if (h == h_ && inertia == inertia_ && boundary.fixed == fixed_ && boundary.penalised == penalised_ &&
-      boundary.sigma == sigma_)
+      boundary.sigma == sigma_) {
+    prepare_grabs(grabs, false);
     return false;
+  }
   h_ = h;
   inertia_ = inertia;
   fixed_ = boundary.fixed;
@@ -156,11 +161,45 @@ bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double in
   analysed_ = true;
   status_ = cholesky_.factor(A_);
   if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.make_explicit();
+  prepare_grabs(grabs, true);
   return true;
+}
+
+void LaplacianMatrix::prepare_grabs(std::span<const Grab> grabs, bool is_new_factor) {
+  const bool same = std::equal(grabs.begin(), grabs.end(), grabs_.begin(), grabs_.end(),
+                               [](const Grab& a, const Grab& b) { return a.same_spring(b); });
+  if (same && !is_new_factor) return;
+  grabs_.clear();
+  for (const Grab& grab : grabs)
+    if (grab.stiffness > 0) grabs_.push_back(grab);
+  if (grabs_.empty() || status_ != FactorStatus::ok) return;
+  const auto count = static_cast<Eigen::Index>(grabs_.size());
+  Z_ = Eigen::MatrixXd::Zero(model_->nodes(), count);
+  for (Eigen::Index k = 0; k < count; ++k)
+    for (std::size_t a = 0; a < 3; ++a) {
+      const Grab& grab = grabs_[static_cast<std::size_t>(k)];
+      const auto u = static_cast<std::size_t>(3 * grab.nodes[a]);
+      if (!(fixed_[u] && fixed_[u + 1] && fixed_[u + 2])) Z_(grab.nodes[a], k) += grab.weights[a];
+    }
+  const Eigen::MatrixXd W = Z_;
+  cholesky_.solve(Z_);
+  coupling_ = W.transpose() * Z_;
+  for (Eigen::Index k = 0; k < count; ++k) coupling_(k, k) += 1 / grabs_[static_cast<std::size_t>(k)].stiffness;
+  coupling_ = coupling_.inverse().eval();
+}
+
+void LaplacianMatrix::correct_for_grabs(VecX& d) const {
+  // W^T d: what the solution moves the grabbed points by.
+  Eigen::MatrixXd moved(static_cast<Eigen::Index>(grabs_.size()), 3);
+  for (std::size_t k = 0; k < grabs_.size(); ++k)
+    moved.row(static_cast<Eigen::Index>(k)) = grabs_[k].point(d).transpose();
+  Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>(d.data(), d.size() / 3, 3) -=
+      Z_ * (coupling_ * moved);
 }
 
 void LaplacianMatrix::solve(const VecX& g, VecX& d) {
   cholesky_.solve_coordinates(g, d);
+  if (!grabs_.empty()) correct_for_grabs(d);
   for (Index i : held_) d[i] = 0;
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/materials/secant_stiffness.hpp"
 #include "pliant/sim/model.hpp"
 
 namespace pliant {
@@ -14,26 +15,37 @@ namespace pliant {
 /// with k the secant stiffness of each element's law and of its fibres, and k (x_a - x_b)^2 for springs; alpha and beta
 /// are Rayleigh's. The same n x n matrix serves x, y and z. It changes only with the time step and with the set of
 /// prescribed nodes.
+///
+/// Grabs, which come and go, are part of the matrix too, without a factorisation: with W the weights of the grabbed
+/// points and K their stiffness, (A + W K W^T)^{-1} = A^{-1} - Z (K^{-1} + W^T Z)^{-1} Z^T, Z = A^{-1} W (Woodbury).
 class LaplacianMatrix {
  public:
   enum class Precision { single_precision, double_precision };
 
-  LaplacianMatrix(std::shared_ptr<const Model> model, Precision precision);
+  struct Options {
+    Precision precision = Precision::single_precision;
+    StretchRange stretches;
+  };
+
+  LaplacianMatrix(std::shared_ptr<const Model> model, const Options& options);
 
   /// Factorises A for these boundaries and step unless that is the factor at hand. `inertia`: 1/h^2, or 0 in
   /// quasistatics. Returns whether it factorised, and throws nothing: status() tells how it went.
-  bool prepare(const BoundaryState& boundary, double h, double inertia);
+  bool prepare(const BoundaryState& boundary, double h, double inertia, std::span<const Grab> grabs = {});
   FactorStatus status() const { return status_; }
 
   /// d = A^{-1} g, coordinate by coordinate; zero where prescribed.
   void solve(const VecX& g, VecX& d);
 
+  /// A without grabs, not factorised.
+  const BlockMatrix& assemble(const BoundaryState& boundary, double h, double inertia);
   /// L alone, without mass and boundaries.
   const BlockMatrix& stiffness() const { return stiffness_; }
   SparseCholesky::Statistics statistics() const { return cholesky_.statistics(); }
 
  private:
-  void assemble(const BoundaryState& boundary, double h, double inertia);
+  void prepare_grabs(std::span<const Grab> grabs, bool is_new_factor);
+  void correct_for_grabs(VecX& d) const;
 
   std::shared_ptr<const Model> model_;
   Precision precision_;
@@ -49,6 +61,9 @@ class LaplacianMatrix {
   std::vector<Index> penalised_;
   std::vector<double> sigma_;
   std::vector<Index> held_;  ///< the prescribed unknowns
+  std::vector<Grab> grabs_;
+  Eigen::MatrixXd Z_;         ///< a column per grab
+  Eigen::MatrixXd coupling_;  ///< (K^{-1} + W^T Z)^{-1}
 };
 
 }  // namespace pliant

@@ -10,6 +10,16 @@ namespace {
 const ParameterNames<LaplacianMatrix::Precision> kPrecisions = {
     {"float", LaplacianMatrix::Precision::single_precision}, {"double", LaplacianMatrix::Precision::double_precision}};
 
+const ParameterNames<InitialHessianKind> kHessians = {{"laplacian", InitialHessianKind::laplacian},
+                                                      {"scaled-identity", InitialHessianKind::scaled_identity},
+                                                      {"rest-pose", InitialHessianKind::rest_pose},
+                                                      {"warped-rest-pose", InitialHessianKind::warped_rest_pose},
+                                                      {"frame-start", InitialHessianKind::frame_start}};
+const ParameterNames<bool> kLinear = {{"direct", false}, {"pcg", true}};
+const ParameterNames<InitialPreconditioner> kPreconditioners = {{"laplacian", InitialPreconditioner::laplacian},
+                                                                {"rest-pose", InitialPreconditioner::rest_pose},
+                                                                {"jacobi", InitialPreconditioner::jacobi}};
+
 std::vector<Parameter> common_parameters() {
   return {
       choice_parameter("integrator", kIntegratorNames, "time integration; quasistatic drops inertia"),
@@ -24,6 +34,18 @@ std::vector<Parameter> common_parameters() {
       choice_parameter("line_search", kLineSearchNames, kLineSearchSummary),
       {"armijo", 0.3, "", "fraction of the predicted decrease that a step must achieve", {}, 0.0, 0.5},
       choice_parameter("factor", kPrecisions, "how the constant factor is stored: float halves the bytes of a solve"),
+      choice_parameter("hessian", kHessians,
+                       "what the direction is made with: a constant matrix for x, y and z alike, or what the paper "
+                       "compares it with"),
+      choice_parameter("linear", kLinear,
+                       "how it is solved with; pcg for the hessians laplacian and frame-start, a fixed number of "
+                       "iterations"),
+      choice_parameter(
+          "preconditioner", kPreconditioners,
+          "of pcg: an incomplete factorisation of the laplacian or of the rest-pose Hessian, or the diagonal"),
+      {"linear_iterations", std::int64_t{15}, "", "of pcg", {}, 1.0, 1e6},
+      {"smallest_stretch", 0.5, "", "from where the stiffness of the laplacian is fitted to the law", {}, 0.01, 0.999},
+      {"largest_stretch", 1.5, "", "up to where", {}, 1.001, 100.0},
       {"history", false, "", "record every iteration in the report", {}},
   };
 }
@@ -42,7 +64,13 @@ SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> 
     options.stops_early = options.criterion.tolerance > 0;
     options.line_search.kind = chosen_value(values, "line_search", kLineSearchNames);
     options.line_search.decrease = std::get<double>(values.at("armijo"));
-    options.precision = chosen_value(values, "factor", kPrecisions);
+    options.hessian.kind = chosen_value(values, "hessian", kHessians);
+    options.hessian.iterative = chosen_value(values, "linear", kLinear);
+    options.hessian.preconditioner = chosen_value(values, "preconditioner", kPreconditioners);
+    options.hessian.linear_iterations = static_cast<int>(std::get<std::int64_t>(values.at("linear_iterations")));
+    options.hessian.laplacian.precision = chosen_value(values, "factor", kPrecisions);
+    options.hessian.laplacian.stretches = {std::get<double>(values.at("smallest_stretch")),
+                                           std::get<double>(values.at("largest_stretch"))};
     options.history = std::get<bool>(values.at("history"));
     apply(values, options);
     return std::make_unique<QuasiNewtonStepper>(std::move(model), options);

@@ -14,7 +14,7 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
       options_(options),
       potential_(model_, options.integrator),
       convergence_(model_, options.criterion),
-      matrix_(model_, options.precision),
+      hessian_(make_initial_hessian(model_, options.hessian)),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
       rho_(options.spectral_radius) {}
 
@@ -30,22 +30,21 @@ StepReport QuasiNewtonStepper::step(State& state, double h) {
     potential_.begin_step(state, h);
     {
       const Stopwatch factorisation(report.seconds.factorisation);
-      const double inertia = potential_.has_inertia() ? 1 / (potential_.h() * potential_.h()) : 0;
-      if (matrix_.prepare(potential_.boundary(), potential_.h(), inertia)) {
-        ++report.factorisations;
-        if (options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0 &&
-            matrix_.status() == FactorStatus::ok)
-          estimate_spectral_radius();
-      }
+      const int factorised = hessian_->prepare(potential_);
+      report.factorisations += factorised;
+      if (factorised > 0 && options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0 &&
+          hessian_->status() == FactorStatus::ok)
+        estimate_spectral_radius();
     }
-    if (matrix_.status() != FactorStatus::ok) {
+    if (hessian_->status() != FactorStatus::ok) {
       report.outcome = Outcome::factorisation_failed;
       report.detail = fmt::format(
-          "the constant matrix could not be factorised: {}{}", to_string(matrix_.status()),
+          "the initial Hessian could not be factorised: {}{}", to_string(hessian_->status()),
           options_.integrator == Integrator::quasistatic ? "; without inertia, pins must hold every body" : "");
       return report;
     }
     if (begin(report)) iterate(report);
+    report.linear_iterations = hessian_->linear_iterations();
     if (report.advanced()) {
       potential_.end_step(current_.x, state);
       report.minimum_gap = potential_.minimum_gap(current_.x);
@@ -101,7 +100,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     {
       const Stopwatch watch(report.seconds.solve);
       descent = lbfgs_.direction(
-          current_.gradient, [&](const VecX& q, VecX& r) { matrix_.solve(q, r); }, dx_);
+          current_.gradient, [&](const VecX& q, VecX& r) { hessian_->solve(q, lbfgs_, r); }, dx_);
     }
     if (!std::isfinite(descent.largest)) return end(Outcome::not_finite, "the direction is not finite");
     ++report.iterations;
@@ -186,7 +185,7 @@ void QuasiNewtonStepper::estimate_spectral_radius() {
     H.multiply(v, Hv);
     for (Eigen::Index i = 0; i < v.size(); ++i)
       if (potential_.boundary().fixed[static_cast<std::size_t>(i)]) Hv[i] = 0;
-    matrix_.solve(Hv, r);
+    hessian_->solve(Hv, lbfgs_, r);
     v -= r;
     radius = v.norm();
   }

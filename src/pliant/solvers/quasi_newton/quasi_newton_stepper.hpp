@@ -2,8 +2,7 @@
 
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/line_search.hpp"
-#include "pliant/solvers/quasi_newton/laplacian.hpp"
-#include "pliant/solvers/quasi_newton/lbfgs.hpp"
+#include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
 namespace pliant {
 
@@ -21,7 +20,7 @@ struct QuasiNewtonOptions {
   bool stops_early = false;  ///< whether there is a criterion at all
   CriterionOptions criterion;
   LineSearchOptions line_search{LineSearchKind::robust, 0.3, 1e-7, 0.1};
-  LaplacianMatrix::Precision precision = LaplacianMatrix::Precision::single_precision;
+  InitialHessianOptions hessian;
   int chebyshev_start = 10;    ///< S: plain iterations before acceleration
   double spectral_radius = 0;  ///< rho; 0: estimated once, at rest
   bool history = false;
@@ -48,7 +47,7 @@ class QuasiNewtonStepper final : public Stepper {
   QuasiNewtonOptions options_;
   IncrementalPotential potential_;
   ConvergenceTest convergence_;
-  LaplacianMatrix matrix_;
+  std::unique_ptr<InitialHessian> hessian_;
   Lbfgs lbfgs_;
   Iterate current_, trial_;
   VecX dx_, previous_x_;

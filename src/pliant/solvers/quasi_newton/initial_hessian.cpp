@@ -1,0 +1,282 @@
+#include "pliant/solvers/quasi_newton/initial_hessian.hpp"
+
+#include "pliant/linalg/incomplete_cholesky.hpp"
+#include "pliant/linalg/pcg.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/solvers/warp_canceling/node_rotations.hpp"
+
+namespace pliant {
+
+namespace {
+
+double inertia_of(const IncrementalPotential& potential) {
+  return potential.has_inertia() ? 1 / (potential.h() * potential.h()) : 0;
+}
+
+class LaplacianHessian final : public InitialHessian {
+ public:
+  LaplacianHessian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options)
+      : matrix_(std::move(model), options) {}
+  int prepare(IncrementalPotential& potential) override {
+    return matrix_.prepare(potential.boundary(), potential.h(), inertia_of(potential), potential.grabs());
+  }
+  FactorStatus status() const override { return matrix_.status(); }
+  void solve(const VecX& q, const Lbfgs&, VecX& r) override { matrix_.solve(q, r); }
+
+ private:
+  LaplacianMatrix matrix_;
+};
+
+/// Eq. (13). Before there is a pair, the mean of the diagonal of M/h^2 + L says how stiff things are.
+class ScaledIdentity final : public InitialHessian {
+ public:
+  explicit ScaledIdentity(std::shared_ptr<const Model> model) : matrix_(std::move(model), {}) {}
+  int prepare(IncrementalPotential& potential) override {
+    const BlockMatrix& A = matrix_.assemble(potential.boundary(), potential.h(), inertia_of(potential));
+    double sum = 0;
+    for (Index i = 0; i < A.pattern().rows(); ++i) sum += *A.block(A.pattern().find(i, i));
+    first_scale_ = A.pattern().rows() / sum;
+    return 0;
+  }
+  FactorStatus status() const override { return FactorStatus::ok; }
+  void solve(const VecX& q, const Lbfgs& pairs, VecX& r) override {
+    const double scale = pairs.identity_scale();
+    r = (scale > 0 ? scale : first_scale_) * q;
+  }
+
+ private:
+  LaplacianMatrix matrix_;
+  double first_scale_ = 1;
+};
+
+/// The Hessian at rest. It is assembled again when the time step or the boundaries change.
+class RestPoseHessian final : public InitialHessian {
+ public:
+  RestPoseHessian(std::shared_ptr<const Model> model, NodeRotationKind kind)
+      : model_(std::move(model)), rotations_(*model_, kind) {}
+
+  int prepare(IncrementalPotential& potential) override {
+    const BoundaryState& boundary = potential.boundary();
+    if (!rotations_.none()) {
+      held_.resize(static_cast<std::size_t>(model_->nodes()));
+      for (std::size_t i = 0; i < held_.size(); ++i)
+        held_[i] = boundary.fixed[3 * i] || boundary.fixed[3 * i + 1] || boundary.fixed[3 * i + 2];
+      rotations_.compute(potential.start(), held_);
+    }
+    if (h_ == potential.h() && fixed_ == boundary.fixed && penalised_ == boundary.penalised && sigma_ == boundary.sigma)
+      return 0;
+    h_ = potential.h();
+    fixed_ = boundary.fixed;
+    penalised_ = boundary.penalised;
+    sigma_ = boundary.sigma;
+    BlockMatrix H = potential.make_matrix();
+    potential.hessian(model_->rest(), Projection::analytic, 1, H);
+    if (!analysed_) cholesky_.analyze(model_->pattern(), 3);
+    analysed_ = true;
+    status_ = cholesky_.factor(H);
+    if (status_ == FactorStatus::ok) cholesky_.make_explicit();
+    return 1;
+  }
+  FactorStatus status() const override { return status_; }
+
+  /// R A^{-1} R^T q
+  void solve(const VecX& q, const Lbfgs&, VecX& r) override {
+    r = q;
+    const auto R = rotations_.rotations();
+    if (!rotations_.none())
+      for (Index i = 0; i < model_->nodes(); ++i)
+        node(r, i) = (R[static_cast<std::size_t>(i)].transpose() * node(r, i)).eval();
+    cholesky_.solve(r);
+    if (!rotations_.none())
+      for (Index i = 0; i < model_->nodes(); ++i) node(r, i) = (R[static_cast<std::size_t>(i)] * node(r, i)).eval();
+    for (std::size_t i = 0; i < fixed_.size(); ++i)
+      if (fixed_[i]) r[static_cast<Eigen::Index>(i)] = 0;
+  }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  NodeRotationField rotations_;
+  bool analysed_ = false;
+  SparseCholesky cholesky_;
+  FactorStatus status_ = FactorStatus::singular;
+  double h_ = -1;
+  std::vector<std::uint8_t> fixed_;
+  std::vector<Index> penalised_;
+  std::vector<double> sigma_;
+  std::vector<std::uint8_t> held_;
+};
+
+/// An incomplete factorisation of M/h^2 + L, applied to x, y and z.
+class LaplacianPreconditioner final : public Preconditioner<double> {
+ public:
+  explicit LaplacianPreconditioner(const std::shared_ptr<const BlockPattern>& pattern) : product_(pattern, 1) {}
+  void set_matrix(const BlockMatrix& A) {
+    product_.set(A);
+    factor_.set(product_);
+  }
+  void set(const BlockProduct<double>&) override {}
+  void apply(const VecX& r, VecX& z) override {
+    z.resize(r.size());
+    for (int c = 0; c < 3; ++c) {
+      const auto coordinate = Eigen::seqN(c, r.size() / 3, 3);
+      in_ = r(coordinate);
+      factor_.apply(in_, out_);
+      z(coordinate) = out_;
+    }
+  }
+
+ private:
+  BlockProduct<double> product_;
+  IncompleteCholesky<double> factor_;
+  VecX in_, out_;
+};
+
+/// The projected Hessian of the step's start: factorised every step, or never, with conjugate gradients.
+class FrameStartHessian final : public InitialHessian {
+ public:
+  FrameStartHessian(std::shared_ptr<const Model> model, const InitialHessianOptions& options)
+      : model_(std::move(model)), options_(options), laplacian_(model_, options.laplacian), H_(model_->pattern(), 3) {
+    if (!options_.iterative) {
+      cholesky_.analyze(model_->pattern(), 3);
+      return;
+    }
+    product_ = BlockProduct<double>(model_->pattern(), 3);
+    if (options_.preconditioner == InitialPreconditioner::laplacian)
+      shared_ = std::make_unique<LaplacianPreconditioner>(model_->pattern());
+    else
+      preconditioner_ = make_preconditioner<double>(options_.preconditioner == InitialPreconditioner::jacobi
+                                                        ? PreconditionerKind::jacobi
+                                                        : PreconditionerKind::incomplete_cholesky);
+  }
+
+  int prepare(IncrementalPotential& potential) override {
+    linear_iterations_ = 0;
+    if (options_.iterative) prepare_preconditioner(potential);
+    potential.hessian(potential.start(), Projection::analytic, 1, H_);
+    if (options_.iterative) {
+      product_.set(H_);
+      if (options_.preconditioner == InitialPreconditioner::jacobi) preconditioner_->set(product_);
+      status_ = FactorStatus::ok;
+      return 0;
+    }
+    status_ = cholesky_.factor(H_);
+    return 1;
+  }
+  FactorStatus status() const override { return status_; }
+  int linear_iterations() const override { return linear_iterations_; }
+
+  void solve(const VecX& q, const Lbfgs&, VecX& r) override {
+    if (!options_.iterative) {
+      r = q;
+      cholesky_.solve(r);
+      return;
+    }
+    r.setZero(q.size());
+    Preconditioner<double>& preconditioner = shared_ ? *shared_ : *preconditioner_;
+    linear_iterations_ += pcg_.solve(product_, q, r, preconditioner, {0.0, options_.linear_iterations}).iterations;
+  }
+
+ private:
+  /// The constant ones, when what they were made for has changed.
+  void prepare_preconditioner(IncrementalPotential& potential) {
+    if (h_ == potential.h() && fixed_ == potential.boundary().fixed) return;
+    h_ = potential.h();
+    fixed_ = potential.boundary().fixed;
+    if (shared_) {
+      shared_->set_matrix(laplacian_.assemble(potential.boundary(), potential.h(), inertia_of(potential)));
+    } else if (options_.preconditioner == InitialPreconditioner::rest_pose) {
+      potential.hessian(model_->rest(), Projection::analytic, 1, H_);
+      product_.set(H_);
+      preconditioner_->set(product_);
+    }
+  }
+
+  std::shared_ptr<const Model> model_;
+  InitialHessianOptions options_;
+  LaplacianMatrix laplacian_;
+  BlockMatrix H_;
+  SparseCholesky cholesky_;
+  BlockProduct<double> product_;
+  std::unique_ptr<Preconditioner<double>> preconditioner_;
+  std::unique_ptr<LaplacianPreconditioner> shared_;
+  Pcg<double> pcg_;
+  FactorStatus status_ = FactorStatus::singular;
+  int linear_iterations_ = 0;
+  double h_ = -1;
+  std::vector<std::uint8_t> fixed_;
+};
+
+/// M/h^2 + L by conjugate gradients, coordinate by coordinate.
+class IterativeLaplacian final : public InitialHessian {
+ public:
+  IterativeLaplacian(std::shared_ptr<const Model> model, const InitialHessianOptions& options)
+      : options_(options), matrix_(model, options.laplacian), product_(model->pattern(), 1) {
+    if (options.preconditioner == InitialPreconditioner::rest_pose)
+      throw InputError(
+          "preconditioner 'rest-pose' is a 3n x 3n matrix and goes with hessian 'frame-start'; with 'laplacian' take "
+          "'jacobi' or 'laplacian'");
+    preconditioner_ = make_preconditioner<double>(options.preconditioner == InitialPreconditioner::jacobi
+                                                      ? PreconditionerKind::jacobi
+                                                      : PreconditionerKind::incomplete_cholesky);
+  }
+  int prepare(IncrementalPotential& potential) override {
+    linear_iterations_ = 0;
+    if (h_ == potential.h() && fixed_ == potential.boundary().fixed) return 0;
+    h_ = potential.h();
+    fixed_ = potential.boundary().fixed;
+    product_.set(matrix_.assemble(potential.boundary(), potential.h(), inertia_of(potential)));
+    preconditioner_->set(product_);
+    return 0;
+  }
+  FactorStatus status() const override { return FactorStatus::ok; }
+  int linear_iterations() const override { return linear_iterations_; }
+  void solve(const VecX& q, const Lbfgs&, VecX& r) override {
+    r.resize(q.size());
+    for (int c = 0; c < 3; ++c) {
+      const auto coordinate = Eigen::seqN(c, q.size() / 3, 3);
+      in_ = q(coordinate);
+      out_.setZero(in_.size());
+      linear_iterations_ +=
+          pcg_.solve(product_, in_, out_, *preconditioner_, {0.0, options_.linear_iterations}).iterations;
+      r(coordinate) = out_;
+    }
+    for (std::size_t i = 0; i < fixed_.size(); ++i)
+      if (fixed_[i]) r[static_cast<Eigen::Index>(i)] = 0;
+  }
+
+ private:
+  InitialHessianOptions options_;
+  LaplacianMatrix matrix_;
+  BlockProduct<double> product_;
+  std::unique_ptr<Preconditioner<double>> preconditioner_;
+  Pcg<double> pcg_;
+  int linear_iterations_ = 0;
+  double h_ = -1;
+  std::vector<std::uint8_t> fixed_;
+  VecX in_, out_;
+};
+
+}  // namespace
+
+std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model> model,
+                                                     const InitialHessianOptions& options) {
+  if (options.iterative && options.kind != InitialHessianKind::laplacian &&
+      options.kind != InitialHessianKind::frame_start)
+    throw InputError("linear 'pcg' goes with the hessians 'laplacian' and 'frame-start'; others are solved directly");
+  switch (options.kind) {
+    case InitialHessianKind::laplacian:
+      if (options.iterative) return std::make_unique<IterativeLaplacian>(std::move(model), options);
+      return std::make_unique<LaplacianHessian>(std::move(model), options.laplacian);
+    case InitialHessianKind::scaled_identity:
+      return std::make_unique<ScaledIdentity>(std::move(model));
+    case InitialHessianKind::rest_pose:
+      return std::make_unique<RestPoseHessian>(std::move(model), NodeRotationKind::identity);
+    case InitialHessianKind::warped_rest_pose:
+      return std::make_unique<RestPoseHessian>(std::move(model), NodeRotationKind::ring);
+    case InitialHessianKind::frame_start:
+      return std::make_unique<FrameStartHessian>(std::move(model), options);
+  }
+  return nullptr;
+}
+
+}  // namespace pliant

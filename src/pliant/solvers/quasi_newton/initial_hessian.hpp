@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+
+#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/solvers/quasi_newton/laplacian.hpp"
+#include "pliant/solvers/quasi_newton/lbfgs.hpp"
+
+namespace pliant {
+
+/// What L-BFGS begins with. The paper's own choice is the first; the others are those it is compared with (fig. 8).
+enum class InitialHessianKind {
+  laplacian,         ///< M/h^2 + L: constant, the same for x, y and z, no matter how the body is turned
+  scaled_identity,   ///< s.y / y.y times the identity (Eq. 13)
+  rest_pose,         ///< the Hessian at rest, 3n x 3n, constant
+  warped_rest_pose,  ///< the same turned with every node (Mueller et al. 2002), by rotations of the step's start
+  frame_start,       ///< the projected Hessian where the step starts, made anew every step
+};
+
+/// Conjugate gradients in place of a factorisation (figs. 16 and 17).
+enum class InitialPreconditioner { jacobi, rest_pose, laplacian };
+
+struct InitialHessianOptions {
+  InitialHessianKind kind = InitialHessianKind::laplacian;
+  bool iterative = false;  ///< `laplacian` and `frame_start` only
+  InitialPreconditioner preconditioner = InitialPreconditioner::laplacian;
+  int linear_iterations = 15;  ///< of conjugate gradients, always all of them
+  LaplacianMatrix::Options laplacian;
+};
+
+/// A symmetric positive definite matrix A in the middle of the two-loop recursion.
+class InitialHessian {
+ public:
+  virtual ~InitialHessian() = default;
+  /// For the step that the potential has begun. Returns how many matrices it factorised.
+  virtual int prepare(IncrementalPotential& potential) = 0;
+  virtual FactorStatus status() const = 0;
+  /// r = A^{-1} q, or nearly; zero where prescribed, as q is.
+  virtual void solve(const VecX& q, const Lbfgs& pairs, VecX& r) = 0;
+  /// Of conjugate gradients, since prepare().
+  virtual int linear_iterations() const { return 0; }
+};
+
+/// Throws InputError for combinations that do not exist.
+std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model> model,
+                                                     const InitialHessianOptions& options);
+
+}  // namespace pliant
