@@ -23,7 +23,7 @@ std::shared_ptr<const Model> cube(Index cells, double kappa) {
   BodyOptions body;
   body.mesh = std::make_shared<TetMesh>(std::move(data));
   body.material = {find_law("linear-corotated"), {1e4, 1e5}};
-  if (kappa > 0) body.fibres = {{find_fibre_law("reinforcement"), {{kappa, 1, 0}}, {Vec3::UnitX()}, -1}};
+  if (kappa > 0) body.fibres = {{find_fibre_law("reinforcement"), {{kappa, 1, 0}}, {Vec3(1, 0, 0)}, -1}};
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(body);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "experiments/quasi_newton/curves.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/quasi_newton/scenes.hpp"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "pliant/math/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"

@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
+#include <map>
 
 #include "pliant/math/error.hpp"
 #include "pliant/solvers/catalogue.hpp"

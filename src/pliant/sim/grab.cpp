@@ -1,5 +1,6 @@
 #include "pliant/sim/grab.hpp"
 
+#include <Eigen/Geometry>
 #include <limits>
 
 #include "pliant/sim/model.hpp"
