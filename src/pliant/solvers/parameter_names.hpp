@@ -15,8 +15,12 @@ template <class E>
 using ParameterNames = std::vector<std::pair<std::string, E>>;
 
 inline const ParameterNames<Integrator> kIntegratorNames = {{"implicit-euler", Integrator::implicit_euler},
-                                                            {"implicit-midpoint", Integrator::implicit_midpoint},
                                                             {"quasistatic", Integrator::quasistatic}};
+/// Of solvers that minimise the incremental potential and leave the rest to it.
+inline const ParameterNames<Integrator> kMinimisingIntegratorNames = {
+    {"implicit-euler", Integrator::implicit_euler},
+    {"implicit-midpoint", Integrator::implicit_midpoint},
+    {"quasistatic", Integrator::quasistatic}};
 inline const ParameterNames<Criterion> kCriterionNames = {{"acceleration", Criterion::acceleration},
                                                           {"residual", Criterion::residual},
                                                           {"reference-force", Criterion::reference_force},

@@ -18,7 +18,8 @@ const ParameterNames<Projection> kProjections = {{"analytic", Projection::analyt
 
 std::vector<Parameter> common_parameters() {
   return {
-      choice_parameter("integrator", kIntegratorNames, "time integration; quasistatic drops inertia"),
+      choice_parameter("integrator", kMinimisingIntegratorNames,
+                       "time integration; implicit-midpoint does not damp, quasistatic drops inertia"),
       choice_parameter("start", kStarts,
                        "where a step begins to search: where the last one ended, or where inertia alone would lead"),
       choice_parameter("criterion", kCriterionNames, "what tolerance is compared with"),
@@ -57,7 +58,7 @@ SolverEntry entry(NewtonMethod method, std::string name, std::string summary) {
   entry.make = [method, projects](std::shared_ptr<const Model> model, const ParameterMap& values) {
     NewtonOptions options;
     options.method = method;
-    options.integrator = chosen_value(values, "integrator", kIntegratorNames);
+    options.integrator = chosen_value(values, "integrator", kMinimisingIntegratorNames);
     options.starts_at_prediction = chosen_value(values, "start", kStarts);
     options.criterion.kind = chosen_value(values, "criterion", kCriterionNames);
     options.criterion.tolerance = std::get<double>(values.at("tolerance"));

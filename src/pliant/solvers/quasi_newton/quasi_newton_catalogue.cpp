@@ -22,7 +22,8 @@ const ParameterNames<InitialPreconditioner> kPreconditioners = {{"laplacian", In
 
 std::vector<Parameter> common_parameters() {
   return {
-      choice_parameter("integrator", kIntegratorNames, "time integration; quasistatic drops inertia"),
+      choice_parameter("integrator", kMinimisingIntegratorNames,
+                       "time integration; implicit-midpoint does not damp, quasistatic drops inertia"),
       {"iterations", std::int64_t{10}, "", "of every step; fewer when a tolerance is met before", {}, 1.0, 1e6},
       {"tolerance",
        0.0,
@@ -57,7 +58,7 @@ SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> 
   entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
     QuasiNewtonOptions options;
     options.name = name;
-    options.integrator = chosen_value(values, "integrator", kIntegratorNames);
+    options.integrator = chosen_value(values, "integrator", kMinimisingIntegratorNames);
     options.iterations = static_cast<int>(std::get<std::int64_t>(values.at("iterations")));
     options.criterion.kind = chosen_value(values, "criterion", kCriterionNames);
     options.criterion.tolerance = std::get<double>(values.at("tolerance"));
