@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "experiments/conjac/conjac.hpp"
+#include "experiments/contact/contact.hpp"
 #include "experiments/pitfalls/pitfalls.hpp"
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
@@ -83,6 +84,7 @@ const std::vector<Experiment>& catalogue() {
     for (Experiment& experiment : warp_canceling_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : conjac_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : pxpbd_experiments()) all.push_back(std::move(experiment));
+    for (Experiment& experiment : contact_experiments()) all.push_back(std::move(experiment));
     return all;
   }();
   return experiments;

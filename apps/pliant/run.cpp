@@ -78,6 +78,8 @@ std::string remedies(const Scene& scene, const StepReport& report) {
       return smaller +
              "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "
              "body.0.material=stable-neo-hookean\n";
+    case Outcome::intersecting_start:
+      return "  bodies further apart:     --set body.0.translate=\"[0, 0.01, 0]\"\n";
     case Outcome::not_finite:
       return smaller + "  softer materials, slower scripts, or a coarser mesh: the numbers overflowed\n";
   }

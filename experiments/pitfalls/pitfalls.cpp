@@ -1,13 +1,16 @@
 #include "experiments/pitfalls/pitfalls.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "experiments/contact/apart.hpp"
 #include "pliant/math/error.hpp"
 
 namespace pliant::experiments {
 
 std::vector<Experiment> pitfalls_experiments() {
-  return {swinging_beam(), twisting_beam(), compressing_box(), slingshot(), spinning_block()};
+  return {swinging_beam(), twisting_beam(), compressing_box(), slingshot(),     spinning_block(),
+          basic_impact(),  twisting_mat(),  rollers(),         friction_twist()};
 }
 
 const std::vector<std::string>& newton_names() {
@@ -33,6 +36,7 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
   Totals totals;
   State state = simulation.model->rest_state();
   const auto stepper = make_stepper(simulation.model, simulation.solver, simulation.parameters);
+  IntersectionCheck check(simulation.model);
   for (int s = 0; s < simulation.steps; ++s) {
     if (stop()) {
       totals.outcome = "stopped";
@@ -43,6 +47,7 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
     totals.seconds.factorisation += report.seconds.factorisation;
     totals.seconds.solve += report.seconds.solve;
     totals.seconds.line_search += report.seconds.line_search;
+    totals.seconds.contact += report.seconds.contact;
     totals.seconds.total += report.seconds.total;
     totals.failed_factorisations += report.failed_factorisations;
     if (!report.converged()) {
@@ -54,31 +59,40 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
     totals.projected_iterations += report.projected_iterations;
     totals.most_iterations = std::max(totals.most_iterations, report.iterations);
     totals.per_step.push_back(report.iterations);
+    totals.minimum_gap = std::min(totals.minimum_gap, report.minimum_gap);
+    totals.intersecting_steps += check.intersections(state) > 0;
     progress(double(s + 1) / simulation.steps);
   }
+  totals.last = state;
   return totals;
 }
 
 Json totals_row(const Simulation& simulation, const Totals& totals, double eps_a) {
   Index elements = 0;
   for (const Body& body : simulation.model->bodies()) elements += body.elements->element_count();
-  return {{"solver", simulation.solver},
-          {"dt", simulation.h},
-          {"eps_a", eps_a},
-          {"vertices", simulation.model->nodes()},
-          {"elements", elements},
-          {"iterations_per_step", totals.per_step_mean()},
-          {"iterations", totals.iterations},
-          {"most_iterations", totals.most_iterations},
-          {"projected", totals.projected_iterations},
-          {"failed_factorisations", totals.failed_factorisations},
-          {"steps", totals.steps},
-          {"outcome", totals.outcome},
-          {"assembly_s", totals.seconds.assembly},
-          {"linear_solve_s", totals.seconds.factorisation + totals.seconds.solve},
-          {"line_search_s", totals.seconds.line_search},
-          {"total_s", totals.seconds.total},
-          {"iterations_of_each_step", totals.per_step}};
+  Json row = {{"solver", simulation.solver},
+              {"dt", simulation.h},
+              {"eps_a", eps_a},
+              {"vertices", simulation.model->nodes()},
+              {"elements", elements},
+              {"iterations_per_step", totals.per_step_mean()},
+              {"iterations", totals.iterations},
+              {"most_iterations", totals.most_iterations},
+              {"projected", totals.projected_iterations},
+              {"failed_factorisations", totals.failed_factorisations},
+              {"steps", totals.steps},
+              {"outcome", totals.outcome},
+              {"assembly_s", totals.seconds.assembly},
+              {"linear_solve_s", totals.seconds.factorisation + totals.seconds.solve},
+              {"line_search_s", totals.seconds.line_search},
+              {"total_s", totals.seconds.total},
+              {"iterations_of_each_step", totals.per_step}};
+  if (simulation.model->contact()) {
+    row["minimum_gap"] = std::isfinite(totals.minimum_gap) ? Json(totals.minimum_gap) : Json();
+    row["intersecting_steps"] = totals.intersecting_steps;
+    row["contact_share"] = totals.seconds.total > 0 ? totals.seconds.contact / totals.seconds.total : 0;
+  }
+  return row;
 }
 
 std::optional<double> lookup(const std::vector<Json>& rows, const Json& where, const std::string& what) {

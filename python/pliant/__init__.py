@@ -14,6 +14,7 @@ and the remedy; how a step or a run went is in its report.
 
 from __future__ import annotations
 
+from . import contact
 from ._body import Body
 from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
 from ._material import Material, material
@@ -57,6 +58,7 @@ __all__ = [
     "__commit__",
     "__version__",
     "box",
+    "contact",
     "cylinder",
     "from_meshio",
     "lattice",

@@ -30,6 +30,7 @@ class StageSeconds(_Record):
     factorisation: float
     solve: float
     line_search: float
+    contact: float  #: detection, evaluation and continuous collision detection; also part of the stages above
     total: float
 
 
@@ -62,6 +63,7 @@ class StepReport(_Record):
     energy: float  #: incremental potential of the state left behind, J
     residuals: Residuals
     minimum_gap: float  #: m; infinite without contact
+    contacts: int  #: pairs of primitives nearer than the contact's dhat
     seconds: StageSeconds
     history: tuple[IterationRecord, ...]
 

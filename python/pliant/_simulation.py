@@ -243,6 +243,14 @@ class Simulation:
         """
         return self.add("collider", name=name, stiffness=stiffness, friction=friction, **keys)
 
+    def set_contact(self, **keys: Any) -> None:
+        """Contact that never passes through, as a scene's [contact]: bodies with each other, themselves and colliders.
+
+        Keys are those of the scene file: dhat (m), friction, eps_v (m/s), kappa (Pa), self, pair, ... For solvers of the
+        Newton family; surfaces must be apart where they start.
+        """
+        self.set("contact", **keys)
+
     def add_muscle(
         self,
         name: str | None = None,
@@ -471,6 +479,21 @@ class Simulation:
     def forces(self, body: BodyLike = None) -> Floats:
         """(n, 3) forces of all potentials (elasticity and added energies) on the nodes, N."""
         return self._part(self._ready().internal_forces(), body)
+
+    def contact_forces(self, body: BodyLike = None) -> Floats:
+        """(n, 3) forces of contact and friction in the last step, N; zero without contact."""
+        return self._part(self._node_values("contact_force", 3), body)
+
+    def contact_pressures(self, body: BodyLike = None) -> Floats:
+        """(n,) pressure of contact on the nodes of the surface in the last step, Pa; zero without contact."""
+        return self._part(self._node_values("contact_pressure", 1)[:, 0], body)
+
+    def _node_values(self, name: str, components: int) -> Floats:
+        simulation = self._ready()
+        for field, values in simulation.node_values():
+            if field == name:
+                return np.asarray(values).reshape(-1, components)
+        return np.zeros((len(simulation.masses()), components))
 
     def external_forces(self, body: BodyLike = None) -> Floats:
         """(n, 3) gravity and loads, N."""

@@ -9,6 +9,7 @@ void bind_catalogues(pybind11::module_& module);
 void bind_mesh(pybind11::module_& module);
 void bind_material(pybind11::module_& module);
 void bind_energy(pybind11::module_& module);
+void bind_contact(pybind11::module_& module);
 void bind_scene(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
 void bind_run(pybind11::module_& module);

@@ -29,6 +29,7 @@ PYBIND11_MODULE(_pliant, module) {
   pliant::python::bind_mesh(module);
   pliant::python::bind_material(module);
   pliant::python::bind_energy(module);
+  pliant::python::bind_contact(module);
   pliant::python::bind_scene(module);
   pliant::python::bind_simulation(module);
   pliant::python::bind_run(module);

@@ -44,7 +44,8 @@ py::dict to_dict(const StepReport& report, bool took) {
   dict["residuals"] =
       py::make_tuple(report.residuals.force, report.residuals.acceleration, report.residuals.step_length);
   dict["minimum_gap"] = report.minimum_gap;
-  dict["seconds"] = py::make_tuple(s.assembly, s.factorisation, s.solve, s.line_search, s.total);
+  dict["contacts"] = report.contacts;
+  dict["seconds"] = py::make_tuple(s.assembly, s.factorisation, s.solve, s.line_search, s.contact, s.total);
   dict["history"] = history;
   return dict;
 }
@@ -263,6 +264,16 @@ void bind_simulation(py::module_& module) {
           "masses",
           [](const SharedSimulation& self) { return take(VecX(self.model().mass().lumped()), {self.model().nodes()}); })
       .def("internal_forces", &internal_forces)
+      .def("node_values",
+           [](SharedSimulation& self) {
+             return self.work([](Simulation& s) {
+               std::vector<std::pair<std::string, std::vector<double>>> fields;
+               for (const NodeValues& field : s.stepper().node_values())
+                 fields.emplace_back(std::string(field.name),
+                                     std::vector<double>(field.values.begin(), field.values.end()));
+               return fields;
+             });
+           })
       .def("unbalanced_forces",
            [](SharedSimulation& self) {
              return nodes_array(self.work([](Simulation& s) { return s.unbalanced_forces(); }));

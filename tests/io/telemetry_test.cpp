@@ -22,7 +22,7 @@ StepReport sample_report() {
   report.smallest_alpha = 0.25;
   report.energy = 0.1 + 0.2;
   report.residuals = {1.0 / 3, 2e-300, 5};
-  report.seconds = {1, 2, 3, 4, 10};
+  report.seconds = {1, 2, 3, 4, 0.5, 10};
   return report;
 }
 
@@ -77,6 +77,7 @@ TEST(Telemetry, KeysAreStable) {
                                              "energy",
                                              "residuals",
                                              "minimum_gap",
+                                             "contacts",
                                              "seconds"};
   EXPECT_EQ(keys, expected);
 }

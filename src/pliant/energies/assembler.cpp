@@ -23,16 +23,21 @@ struct GatherMap {
   std::vector<std::int64_t> start;
   std::vector<std::uint32_t> source;
 
-  /// target_of(source) for sources 0 .. sources-1; the stored word is code_of(source).
+  /// target_of(source) for sources 0 .. sources-1, or -1; the stored word is code_of(source).
   template <class TargetOf, class CodeOf>
-  GatherMap(std::int64_t targets, std::int64_t sources, TargetOf target_of, CodeOf code_of)
-      : start(targets + 1, 0), source(sources) {
+  void build(std::int64_t targets, std::int64_t sources, TargetOf target_of, CodeOf code_of) {
     assert(sources < std::numeric_limits<std::int32_t>::max());
-    for (std::int64_t s = 0; s < sources; ++s) ++start[(target_of(s)) + 1];
+    start.assign(static_cast<std::size_t>(targets) + 1, 0);
+    for (std::int64_t s = 0; s < sources; ++s)
+      if (const std::int64_t t = target_of(s); t >= 0) ++start[t + 1];
     for (std::size_t t = 1; t < start.size(); ++t) start[t] += start[t - 1];
-    std::vector<std::int64_t> next(start.begin(), start.end() - 1);
-    for (std::int64_t s = 0; s < sources; ++s) source[next[target_of(s)]++] = code_of(s);
+    source.resize(static_cast<std::size_t>(start.back()));
+    next.assign(start.begin(), start.end() - 1);
+    for (std::int64_t s = 0; s < sources; ++s)
+      if (const std::int64_t t = target_of(s); t >= 0) source[next[t]++] = code_of(s);
   }
+
+  std::vector<std::int64_t> next;  ///< scratch
 };
 
 /// Where gradients are added up. A chunk of stencils adds into places of its own, one for each node it touches; a node
@@ -45,27 +50,30 @@ struct PlaceMap {
   std::vector<std::int64_t> start;        ///< of each of them, into `places`
   std::vector<std::uint32_t> places;
 
-  PlaceMap(Index nodes, const Stencils& stencils, Index grain) {
+  void build(Index nodes, const Stencils& stencils, Index grain) {
     const auto per_chunk = static_cast<std::size_t>(grain) * static_cast<std::size_t>(stencils.size);
-    std::vector<std::int64_t> last_place(static_cast<std::size_t>(nodes), -1);
-    std::vector<Index> owner;  // node of each place
+    std::vector<std::int64_t> last_place(static_cast<std::size_t>(nodes) + 1, -1);  // the last for no node: -1
+    std::vector<Index> owner;                                                       // node of each place
     place.resize(stencils.nodes.size());
-    chunk_start.push_back(0);
+    chunk_start.assign(1, 0);
+    node.clear();
     for (std::size_t begin = 0; begin < place.size(); begin += per_chunk) {
       const std::int64_t first = chunk_start.back();
       for (std::size_t k = begin; k < std::min(place.size(), begin + per_chunk); ++k) {
-        std::int64_t& last = last_place[static_cast<std::size_t>(stencils.nodes[k])];
+        const Index n = stencils.nodes[k];
+        std::int64_t& last = last_place[static_cast<std::size_t>(n < 0 ? nodes : n)];
         if (last < first) {
           last = static_cast<std::int64_t>(owner.size());
-          owner.push_back(stencils.nodes[k]);
+          owner.push_back(n);
         }
         place[k] = static_cast<Index>(last - first);
       }
       chunk_start.push_back(static_cast<std::int64_t>(owner.size()));
     }
     std::vector<std::int64_t> ends(static_cast<std::size_t>(nodes) + 1, 0);
-    for (Index n : owner) ++ends[static_cast<std::size_t>(n) + 1];
-    start.push_back(0);
+    for (Index n : owner)
+      if (n >= 0) ++ends[static_cast<std::size_t>(n) + 1];
+    start.assign(1, 0);
     for (Index n = 0; n < nodes; ++n) {
       const auto i = static_cast<std::size_t>(n);
       ends[i + 1] += ends[i];
@@ -73,14 +81,15 @@ struct PlaceMap {
       node.push_back(n);
       start.push_back(ends[i + 1]);
     }
-    places.resize(owner.size());
+    places.resize(static_cast<std::size_t>(ends.back()));
     for (std::size_t p = 0; p < owner.size(); ++p)
-      places[static_cast<std::size_t>(ends[static_cast<std::size_t>(owner[p])]++)] = static_cast<std::uint32_t>(p);
+      if (owner[p] >= 0)
+        places[static_cast<std::size_t>(ends[static_cast<std::size_t>(owner[p])]++)] = static_cast<std::uint32_t>(p);
   }
 };
 
 /// The word for a source block: its number, doubled, plus one when it enters transposed.
-GatherMap block_map(const BlockPattern& pattern, const Stencils& stencils) {
+void map_blocks(const BlockPattern& pattern, const Stencils& stencils, GatherMap& map) {
   const int per_stencil = local_blocks(stencils.size);
   const std::int64_t sources = static_cast<std::int64_t>(stencils.count()) * per_stencil;
   std::vector<std::int64_t> target(sources);
@@ -88,16 +97,18 @@ GatherMap block_map(const BlockPattern& pattern, const Stencils& stencils) {
   for_chunks(stencils.count(), kStencilGrain, [&](Index begin, Index end) {
     for (Index s = begin; s < end; ++s) {
       const Index* nodes = stencils[s];
-      std::size_t k = s * per_stencil;
+      std::size_t k = static_cast<std::size_t>(s) * static_cast<std::size_t>(per_stencil);
       for (int b = 0; b < stencils.size; ++b)
         for (int a = 0; a <= b; ++a, ++k) {
           transposed[k] = nodes[a] > nodes[b];
-          target[k] = transposed[k] ? pattern.find(nodes[b], nodes[a]) : pattern.find(nodes[a], nodes[b]);
-          assert(target[k] >= 0);
+          target[k] = nodes[a] < 0 || nodes[b] < 0 ? -1
+                      : transposed[k]              ? pattern.find(nodes[b], nodes[a])
+                                                   : pattern.find(nodes[a], nodes[b]);
+          assert(target[k] >= 0 || nodes[a] < 0 || nodes[b] < 0);
         }
     }
   });
-  return GatherMap(
+  map.build(
       pattern.blocks(), sources, [&](std::int64_t s) { return target[s]; },
       [&](std::int64_t s) { return static_cast<std::uint32_t>(2 * s + transposed[s]); });
 }
@@ -109,6 +120,7 @@ struct Assembler::Part {
   Index grain;  ///< stencils per call
   PlaceMap nodes;
   GatherMap blocks;
+  std::int64_t nodes_revision = 0, blocks_revision = 0;  ///< of the stencils that the maps were made for
   std::vector<double> values;
   std::vector<double> partial;                                     ///< sum of the values of each chunk
   std::vector<double> at_places;                                   ///< four doubles each, the last of no meaning
@@ -116,15 +128,34 @@ struct Assembler::Part {
   std::vector<double> hessians;                                    ///< allocated when first needed
 
   Part(Index node_count, const Energy& e, const BlockPattern& pattern)
-      : energy(e),
-        grain(e.chunk() > 0 ? e.chunk() : kStencilGrain),
-        nodes(node_count, e.stencils(), grain),
-        blocks(block_map(pattern, e.stencils())),
-        values(static_cast<std::size_t>(e.stencils().count())),
-        partial(nodes.chunk_start.size() - 1),
-        at_places(4 * static_cast<std::size_t>(nodes.chunk_start.back())),
-        // One number more than the gradients of a chunk: what is read with the last three of them.
-        gradients(3 * static_cast<std::size_t>(std::min(grain, e.stencils().count()) * e.stencils().size) + 1) {}
+      : energy(e), grain(e.chunk() > 0 ? e.chunk() : kStencilGrain) {
+    read_stencils(node_count);
+    read_blocks(pattern);
+  }
+
+  void read_stencils(Index node_count) {
+    nodes.build(node_count, energy.stencils(), grain);
+    values.resize(static_cast<std::size_t>(energy.stencils().count()));
+    partial.resize(nodes.chunk_start.size() - 1);
+    at_places.resize(4 * static_cast<std::size_t>(nodes.chunk_start.back()));
+    nodes_revision = energy.revision();
+  }
+  void read_blocks(const BlockPattern& pattern) {
+    map_blocks(pattern, energy.stencils(), blocks);
+    blocks_revision = energy.revision();
+  }
+  void follow(Index node_count) {
+    if (energy.revision() != nodes_revision) read_stencils(node_count);
+  }
+  /// Memory for the gradients of one chunk. One number more than they have: what is read with the last three of them.
+  double* scratch() {
+    std::vector<double>& memory = gradients.local();
+    const Stencils& stencils = energy.stencils();
+    const auto needed =
+        3 * static_cast<std::size_t>(std::min(grain, stencils.count())) * static_cast<std::size_t>(stencils.size) + 1;
+    if (memory.size() < needed) memory.resize(needed);
+    return memory.data();
+  }
 
   /// Evaluates all stencils, with their gradients added up at places, and returns the sum of their values in order.
   double evaluate(const Pose& pose, bool with_gradients) {
@@ -132,7 +163,7 @@ struct Assembler::Part {
     for_chunks(stencils.count(), grain, [&](Index begin, Index end) {
       const auto chunk = static_cast<std::size_t>(begin / grain);
       double* v = values.data() + begin;
-      double* g = with_gradients ? gradients.local().data() : nullptr;
+      double* g = with_gradients ? scratch() : nullptr;
       energy.evaluate(pose, {begin, end}, v, g);
       double sum = 0;
       for (Index s = 0; s < end - begin; ++s) sum += v[s];
@@ -168,7 +199,8 @@ struct Assembler::Part {
   }
 };
 
-Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern) {
+Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern)
+    : nodes_(nodes), first_pattern_(&pattern) {
   for (const Energy* energy : energies)
     parts_.push_back(std::make_unique<Part>(nodes, energy->in_memory_order(), pattern));
 }
@@ -177,13 +209,17 @@ Assembler::~Assembler() = default;
 
 double Assembler::value(const Pose& pose) {
   double sum = 0;
-  for (auto& part : parts_) sum += part->evaluate(pose, false);
+  for (auto& part : parts_) {
+    part->follow(nodes_);
+    sum += part->evaluate(pose, false);
+  }
   return sum;
 }
 
 double Assembler::add_gradient(const Pose& pose, VecX& g) {
   double sum = 0;
   for (auto& part : parts_) {
+    part->follow(nodes_);
     sum += part->evaluate(pose, true);
     part->collect(g);
   }
@@ -192,9 +228,17 @@ double Assembler::add_gradient(const Pose& pose, VecX& g) {
 
 std::span<const double> Assembler::values(std::size_t energy) const { return parts_[energy]->values; }
 
+void Assembler::look_up_places(const std::shared_ptr<const BlockPattern>& pattern) {
+  const bool changed = pattern_ ? pattern != pattern_ : pattern.get() != first_pattern_;
+  pattern_ = pattern;
+  for (auto& part : parts_)
+    if (changed || part->blocks_revision != part->energy.revision()) part->read_blocks(*pattern_);
+}
+
 void Assembler::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A, std::span<const double> scales) {
   assert(A.block_size() == 3);
   assert(scales.empty() || scales.size() == parts_.size());
+  look_up_places(A.shared_pattern());
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const auto& part = parts_[p];
     const double scale = scales.empty() ? 1 : scales[p];

@@ -15,6 +15,7 @@ namespace pliant {
 /// mesh once per colour and must be redone when stencils change.
 class Assembler {
  public:
+  /// `pattern` is that of the matrices to come.
   Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern);
   ~Assembler();
 
@@ -23,12 +24,18 @@ class Assembler {
   double add_gradient(const Pose& pose, VecX& g);
   /// The values of the stencils of one energy, as given, at the last evaluation.
   std::span<const double> values(std::size_t energy) const;
-  /// Adds to A, whose pattern is the one given; where `scales` is given, each energy's share times its scale (an energy
-  /// with the scale zero is not even evaluated).
+  /// Adds to A; where `scales` is given, each energy's share times its scale (an energy with the scale zero is not even
+  /// evaluated). A may have another pattern than the last one, as it does when stencils change; all places are then
+  /// looked up anew.
   void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A, std::span<const double> scales = {});
 
  private:
   struct Part;
+  void look_up_places(const std::shared_ptr<const BlockPattern>& pattern);
+
+  Index nodes_;
+  const BlockPattern* first_pattern_;
+  std::shared_ptr<const BlockPattern> pattern_;  ///< of the last matrix, kept so that no other takes its address
   std::vector<std::unique_ptr<Part>> parts_;
 };
 

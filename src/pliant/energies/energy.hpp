@@ -19,7 +19,8 @@ struct Pose {
       : x(positions), activation(activations), time(at) {}
 };
 
-/// Groups of nodes that an energy couples, all of the same size.
+/// Groups of nodes that an energy couples, all of the same size. A node may be -1: a place that is no unknown of the
+/// model, such as a corner of an obstacle, whose derivatives nobody collects.
 struct Stencils {
   int size = 0;
   std::vector<Index> nodes;  ///< flat, `size` per stencil
@@ -47,6 +48,10 @@ class Energy {
   /// How many stencils to ask for in one call; 0 leaves it to the assembler. An energy whose calls are dear, such as
   /// one evaluated in another language, wants all of them at once.
   virtual Index chunk() const { return 0; }
+
+  /// Counts changes of the stencils, for energies whose stencils change, as those of contact do. Assemblers look at it
+  /// before they evaluate.
+  virtual std::int64_t revision() const { return 0; }
 
   /// The same stencils in an order of the energy's own that is quicker to walk; by default itself. Lives as long as it.
   virtual const Energy& in_memory_order() const { return *this; }

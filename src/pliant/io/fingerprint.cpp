@@ -97,6 +97,21 @@ std::uint64_t hash_boundaries(const Model& model) {
       hash.add(VecX(link.axis));
       add_nodes(link.nodes, hash);
     }
+  if (model.contact()) {
+    const ContactModel& contact = *model.contact();
+    const ContactOptions& o = contact.options;
+    for (double number : {o.dhat, o.kappa, o.friction, o.eps_v}) hash.add(number);
+    for (std::int64_t number : {std::int64_t{o.adaptive}, std::int64_t{o.friction_iterations}}) hash.add(number);
+    for (double number : contact.friction) hash.add(number);
+    for (std::uint8_t touches : contact.surface->touches) hash.add(std::int64_t{touches});
+    hash.add(contact.rest);
+    for (const auto* list : {&contact.obstacles, &contact.planes})
+      for (const ContactModel::Placed& placed : *list) {
+        add_motion(placed.motion, hash);
+        for (double number : placed.plane.point) hash.add(number);
+        for (double number : placed.plane.normal) hash.add(number);
+      }
+  }
   for (const Muscle& muscle : model.muscles())
     for (const auto& key : muscle.activation.keys) {
       hash.add(key.time);

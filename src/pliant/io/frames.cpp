@@ -49,7 +49,8 @@ void FrameWriter::set_model(std::shared_ptr<const Model> model) {
 
 std::string FrameWriter::file_name(std::int64_t frame) const { return fmt::format("frames/frame_{:06}.vtu", frame); }
 
-void FrameWriter::write(std::int64_t frame, const State& state, std::span<const ElementValues> more) {
+void FrameWriter::write(std::int64_t frame, const State& state, std::span<const ElementValues> elements,
+                        std::span<const NodeValues> nodes) {
   std::filesystem::create_directories(folder_ / "frames");
   const VecX displacement = state.x - model_->rest();
   const CellValues values = cell_values(*model_, {state.x, state.activation});
@@ -73,7 +74,8 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
         break;
     }
   }
-  for (const ElementValues& field : more) in_cells.push_back({std::string(field.name), 1, field.values});
+  for (const ElementValues& field : elements) in_cells.push_back({std::string(field.name), 1, field.values});
+  for (const NodeValues& field : nodes) at_points.push_back({std::string(field.name), field.components, field.values});
   std::vector<VtuCells> cells;
   for (std::size_t b = 0; b < cells_.size(); ++b)
     cells.push_back(

@@ -16,8 +16,9 @@ class FrameWriter {
 
   /// What states of later frames belong to.
   void set_model(std::shared_ptr<const Model> model);
-  /// `more`: fields of the elements that the stepper has to show.
-  void write(std::int64_t frame, const State& state, std::span<const ElementValues> more = {});
+  /// `elements` and `nodes`: fields that the stepper has to show.
+  void write(std::int64_t frame, const State& state, std::span<const ElementValues> elements = {},
+             std::span<const NodeValues> nodes = {});
   /// A frame that an earlier run has written.
   void add_existing(std::int64_t frame, double time);
   /// Writes result.pvd with the frames so far.

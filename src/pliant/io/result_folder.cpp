@@ -72,7 +72,7 @@ void ResultFolder::begin(const State& state, const Stepper& stepper) {
   std::filesystem::create_directories(folder_);
   log_ = StepLog::begin(folder_ / "steps.jsonl");
   film_.visit(state);
-  frames_.write(0, state, stepper.element_values());
+  frames_.write(0, state, stepper.element_values(), stepper.node_values());
 }
 
 void ResultFolder::resume(State& state, const std::function<void(const std::string&)>& notice) {
@@ -115,7 +115,7 @@ void ResultFolder::add_report(std::int64_t step, double time, const StepReport& 
 void ResultFolder::add_state(const State& state, const Stepper& stepper) {
   film_.visit(state);
   if (state.step % scene_.output.every == 0)
-    frames_.write(state.step / scene_.output.every, state, stepper.element_values());
+    frames_.write(state.step / scene_.output.every, state, stepper.element_values(), stepper.node_values());
   if (scene_.output.checkpoint_every > 0 && state.step % scene_.output.checkpoint_every == 0) save(state, stepper);
 }
 
@@ -128,7 +128,7 @@ void ResultFolder::save(const State& state, const Stepper& stepper) {
 
 void ResultFolder::add_last_frame(const State& state, const Stepper& stepper) {
   if (state.step % scene_.output.every != 0)
-    frames_.write(state.step / scene_.output.every + 1, state, stepper.element_values());
+    frames_.write(state.step / scene_.output.every + 1, state, stepper.element_values(), stepper.node_values());
 }
 
 void ResultFolder::draw(const State& last) const { draw_pictures(folder_, *model_, film_.frames(), last); }

@@ -80,6 +80,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                        {"factorisation", t.seconds.factorisation},
                        {"solve", t.seconds.solve},
                        {"line_search", t.seconds.line_search},
+                       {"contact", t.seconds.contact},
                        {"stepping", t.seconds.total},
                        {"per_step", t.seconds.total / steps},
                        {"wall", result.wall_seconds}}},

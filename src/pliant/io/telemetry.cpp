@@ -19,15 +19,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const StageSeconds& s) {
-  return {{"assembly", s.assembly},
-          {"factorisation", s.factorisation},
-          {"solve", s.solve},
-          {"line_search", s.line_search},
-          {"total", s.total}};
+  return {{"assembly", s.assembly}, {"factorisation", s.factorisation},
+          {"solve", s.solve},       {"line_search", s.line_search},
+          {"contact", s.contact},   {"total", s.total}};
 }
 
 StageSeconds seconds_from(const Json& json) {
-  return {json.at("assembly"), json.at("factorisation"), json.at("solve"), json.at("line_search"), json.at("total")};
+  return {json.at("assembly"),    json.at("factorisation"), json.at("solve"),
+          json.at("line_search"), json.at("contact"),       json.at("total")};
 }
 
 /// The sums need what add() reads, no more.
@@ -42,8 +41,9 @@ StepReport report_from(const Json& json) {
   report.smallest_alpha = json.at("smallest_alpha");
   report.seconds = seconds_from(json.at("seconds"));
   const std::string outcome = json.at("outcome");
-  for (Outcome o : {Outcome::converged, Outcome::budget_spent, Outcome::iteration_limit, Outcome::line_search_failed,
-                    Outcome::factorisation_failed, Outcome::inverted_start, Outcome::not_finite})
+  for (Outcome o :
+       {Outcome::converged, Outcome::budget_spent, Outcome::iteration_limit, Outcome::line_search_failed,
+        Outcome::factorisation_failed, Outcome::inverted_start, Outcome::intersecting_start, Outcome::not_finite})
     if (to_string(o) == outcome) report.outcome = o;
   return report;
 }
@@ -68,6 +68,7 @@ std::string step_line(std::int64_t step, double time, const StepReport& report) 
                  {"acceleration", report.residuals.acceleration},
                  {"step_length", report.residuals.step_length}}},
                {"minimum_gap", report.minimum_gap},
+               {"contacts", report.contacts},
                {"seconds", to_json(report.seconds)}};
   for (const Figure& figure : report.figures) json["figures"][std::string(figure.name)] = figure.value;
   if (!report.history.empty()) {
@@ -101,6 +102,7 @@ void RunTotals::add(const StepReport& report) {
   seconds.factorisation += report.seconds.factorisation;
   seconds.solve += report.seconds.solve;
   seconds.line_search += report.seconds.line_search;
+  seconds.contact += report.seconds.contact;
   seconds.total += report.seconds.total;
 }
 

@@ -120,6 +120,13 @@ void SparseCholesky::analyze(std::shared_ptr<const BlockPattern> pattern, int bl
   implementation_ = std::make_unique<Implementation>(std::move(pattern), std::move(plan));
 }
 
+void SparseCholesky::analyze_in_order(std::shared_ptr<const BlockPattern> pattern, int block_size,
+                                      std::vector<Index> order) {
+  assert(pattern && (block_size == 1 || block_size == 3) && order.size() == static_cast<std::size_t>(pattern->rows()));
+  SymbolicFactor plan = analyze_symbolic(*pattern, block_size, std::move(order), {}, false);
+  implementation_ = std::make_unique<Implementation>(std::move(pattern), std::move(plan));
+}
+
 void SparseCholesky::change_pattern(std::shared_ptr<const BlockPattern> pattern) {
   assert(implementation_ && pattern && pattern->rows() == implementation_->plan->nodes);
   const SymbolicFactor& old = *implementation_->plan;

@@ -47,6 +47,8 @@ class SparseCholesky {
 
   /// Ordering and symbolic factorisation; needed once per pattern. Throws std::bad_alloc.
   void analyze(std::shared_ptr<const BlockPattern> pattern, int block_size, const AnalysisOptions& options = {});
+  /// With an order of elimination that is known, such as order() of a similar pattern.
+  void analyze_in_order(std::shared_ptr<const BlockPattern> pattern, int block_size, std::vector<Index> order);
   /// A pattern over the same nodes that differs in a few edges: keeps the order of elimination, which is most of an
   /// analysis, and redoes the rest.
   void change_pattern(std::shared_ptr<const BlockPattern> pattern);

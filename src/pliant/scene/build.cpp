@@ -203,14 +203,22 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   for (const SceneLoad& load : scene.loads)
     at_origin(load.origin, [&] { builder.add_load(nodes_of(load.where, builder.body(load.body)), load.force); });
   for (const SceneCollider& collider : scene.colliders)
-    at_origin(collider.origin, [&] { builder.add_collider(collider.collider); });
+    at_origin(collider.origin, [&] {
+      if (collider.surface.empty()) return builder.add_collider(collider.collider);
+      TriangleMesh surface = read_surface(collider.surface);
+      for (Vec3& p : surface.vertices) p = collider.scale * p + collider.shift;
+      const double friction = collider.collider.friction;
+      builder.add_obstacle({collider.collider.name, std::make_shared<const TriangleMesh>(std::move(surface)),
+                            collider.collider.motion, friction > 0 ? friction : -1});
+    });
+  if (scene.contact) builder.set_contact(scene.contact->options);
   for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
   for (const SceneAttachment& attachment : scene.attachments)
     at_origin(attachment.origin, [&] {
       builder.attach(static_cast<Index>(attachment.link), nodes_of(attachment.where, builder.body(attachment.body)));
     });
   for (const auto& energy : scene.energies) builder.add_energy(energy);
-  return builder.build();
+  return at_origin(scene.contact ? scene.contact->origin : "", [&] { return builder.build(); });
 }
 
 std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model) {

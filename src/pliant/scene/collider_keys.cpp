@@ -81,6 +81,21 @@ std::vector<Key> shape_keys() {
       "in 'bowl' of [[collider]]",
       "A hollow half sphere in a solid block.",
       {centre_key(origin), axis_key("Direction in which it opens."), size_key("radius", "Radius of the hollow.", "1")}};
+  static const Section surface{
+      "collider.surface",
+      "in 'surface' of [[collider]]",
+      "Triangles from a file, closed or open, that bodies touch from both sides. Needs `[contact]`.",
+      {{.name = "file",
+        .kind = Kind::text,
+        .summary = "An OBJ, PLY or STL file; a relative path starts at the scene file's folder.",
+        .example = "\"ramp.obj\"",
+        .required = true},
+       {.name = "scale", .summary = "Factor on its coordinates.", .fallback = "1.0", .limits = kPositive},
+       {.name = "translate",
+        .kind = Kind::vector,
+        .summary = "Where it is put after scaling.",
+        .unit = "m",
+        .fallback = origin}}};
   return {shape_key("plane", "A floor or wall.", "{point = [0, 0, 0], normal = [0, 1, 0]}", plane),
           shape_key("sphere", "A ball.", "{centre = [0, 0, 0], radius = 0.5}", sphere),
           shape_key("box", "A box.", "{centre = [0, 0, 0], size = [1, 1, 1]}", box),
@@ -88,19 +103,81 @@ std::vector<Key> shape_keys() {
                     cylinder),
           shape_key("capsule", "A rod with round ends.", "{begin = [0, 0, 0], end = [0, 1, 0], radius = 0.2}", capsule),
           shape_key("torus", "A ring.", "{centre = [0, 0, 0], axis = [0, 1, 0], ring = 1, tube = 0.25}", torus),
-          shape_key("bowl", "A bowl.", "{centre = [0, 1, 0], radius = 1}", bowl)};
+          shape_key("bowl", "A bowl.", "{centre = [0, 1, 0], radius = 1}", bowl),
+          shape_key("surface", "Triangles from a file, with `[contact]`.", "{file = \"ramp.obj\"}", surface)};
 }
 
 }  // namespace
 
+const Section& contact_section() {
+  static const Section pair{
+      "[[contact.pair]]",
+      "in [[contact.pair]]",
+      "An exception for two bodies, a body and a collider, or a body and itself.",
+      {{.name = "first", .kind = Kind::text, .summary = "A name.", .example = "\"block\"", .required = true},
+       {.name = "second",
+        .kind = Kind::text,
+        .summary = "Another, or the same.",
+        .example = "\"floor\"",
+        .required = true},
+       {.name = "friction",
+        .summary = "Coulomb's coefficient of the two; by default the common one.",
+        .example = "0.4",
+        .limits = kNotNegative},
+       {.name = "touches",
+        .kind = Kind::boolean,
+        .summary = "Whether they touch at all; if not, they pass through each other.",
+        .fallback = "true"}}};
+  static const Section section{
+      "[contact]",
+      "in [contact]",
+      "Contact that never passes through, between bodies, of bodies with themselves and with colliders, for the "
+      "solvers of the Newton family. Surfaces must be apart where they start.",
+      {{.name = "dhat",
+        .summary = "Distance below which surfaces repel each other.",
+        .unit = "m",
+        .fallback = "1e-3",
+        .limits = kPositive},
+       {.name = "kappa",
+        .summary =
+            "Stiffness of the repulsion: the pressure at half of dhat is 4.3 times this. 0 chooses a tenth of the "
+            "softest body's Young's modulus, but no more than stops its mass over a tenth of its size in a step.",
+        .unit = "Pa",
+        .fallback = "0.0",
+        .limits = kNotNegative},
+       {.name = "adaptive",
+        .kind = Kind::boolean,
+        .summary = "Doubles kappa within a step while gaps below dhat/100 go on shrinking.",
+        .fallback = "false"},
+       {.name = "friction",
+        .summary = "Coulomb's coefficient between all that has no other.",
+        .fallback = "0.0",
+        .limits = kNotNegative},
+       {.name = "eps_v",
+        .summary = "Sliding speed below which friction is that of sticking.",
+        .unit = "m/s",
+        .fallback = "1e-3",
+        .limits = kPositive},
+       {.name = "friction_iterations",
+        .kind = Kind::integer,
+        .summary = "How often in a step normal forces and directions of friction are renewed.",
+        .fallback = "1",
+        .limits = kAtLeastOne},
+       {.name = "self", .kind = Kind::boolean, .summary = "Whether bodies touch themselves.", .fallback = "true"},
+       {.name = "pair", .kind = Kind::tables, .summary = "Exceptions.", .section = &pair}}};
+  return section;
+}
+
 const Section& collider_section(const Section& rotate, const Section& keyframes) {
   static const Section section = [&] {
-    Section s{"[[collider]]",
-              "in [[collider]]",
-              "A rigid obstacle, which may move. Surfaces of bodies that enter it are pushed out.",
-              {},
-              {{{{"plane"}, {"sphere"}, {"box"}, {"cylinder"}, {"capsule"}, {"torus"}, {"bowl"}}, true},
-               {{{"translate"}, {"velocity"}, {"keyframes"}}, false}}};
+    Section s{
+        "[[collider]]",
+        "in [[collider]]",
+        "A rigid obstacle, which may move. Surfaces of bodies that enter it are pushed out. With `[contact]` they "
+        "cannot enter it: a plane is kept as it is, other shapes become triangles, 64 around.",
+        {},
+        {{{{"plane"}, {"sphere"}, {"box"}, {"cylinder"}, {"capsule"}, {"torus"}, {"bowl"}, {"surface"}}, true},
+         {{{"translate"}, {"velocity"}, {"keyframes"}}, false}}};
     s.keys = {{.name = "name",
                .kind = Kind::text,
                .summary = "Name of the collider in messages; must be unique.",
@@ -112,7 +189,10 @@ const Section& collider_section(const Section& rotate, const Section& keyframes)
          .unit = "1/s^2",
          .fallback = "1e5",
          .limits = kPositive},
-        {.name = "friction", .summary = "Coulomb's coefficient.", .fallback = "0.0", .limits = kNotNegative},
+        {.name = "friction",
+         .summary = "Coulomb's coefficient. With `[contact]`, 0 stands for the coefficient given there.",
+         .fallback = "0.0",
+         .limits = kNotNegative},
         {.name = "translate",
          .kind = Kind::vector,
          .summary = "Displacement reached at the end of `times`.",

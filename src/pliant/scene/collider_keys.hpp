@@ -4,7 +4,9 @@
 
 namespace pliant {
 
-/// The part of the table in keys.cpp on obstacles. `rotate` and `keyframes` are those of scripts.
+/// The part of the table in keys.cpp on contact.
+const Section& contact_section();
+/// The part on obstacles. `rotate` and `keyframes` are those of scripts.
 const Section& collider_section(const Section& rotate, const Section& keyframes);
 
 /// [[link]], whose shapes are those of colliders.

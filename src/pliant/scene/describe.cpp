@@ -89,7 +89,15 @@ std::string describe(const Scene& scene, const Model& model) {
   for (const SceneCollider& from : scene.colliders) {
     static const char* const kShapes[] = {"plane", "sphere", "box", "cylinder", "capsule", "torus", "bowl"};
     text += fmt::format("  collider {}: {}, {}, friction {:.4g}\n", from.collider.name,
-                        kShapes[from.collider.shape.index()], format(from.collider.motion), from.collider.friction);
+                        from.surface.empty() ? kShapes[from.collider.shape.index()] : from.surface.string(),
+                        format(from.collider.motion), from.collider.friction);
+  }
+  if (model.contact()) {
+    const ContactModel& contact = *model.contact();
+    text +=
+        fmt::format("  contact {} points, {} edges, {} triangles; dhat {:.4g} m, kappa {:.4g} Pa, friction {:.4g}\n",
+                    contact.surface->points.size(), contact.surface->edges.size(), contact.surface->triangles.size(),
+                    contact.options.dhat, contact.stiffness(scene.dt), contact.options.friction);
   }
   static const char* const kJoints[] = {"fixed", "hinge", "ball", "free"};
   for (const SceneLink& from : scene.links)

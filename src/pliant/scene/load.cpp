@@ -256,15 +256,45 @@ Shape to_shape(const Value& table) {
   return BowlShape{to_vector(s.at("centre")), to_direction(s.at("axis"), "axis"), s.at("radius").number()};
 }
 
-SceneCollider to_collider(const Value& table, const std::string& name, double duration) {
+SceneContact to_contact(const Value& table) {
+  SceneContact contact;
+  contact.origin = table.origin;
+  ContactOptions& o = contact.options;
+  o.dhat = table.at("dhat").number();
+  o.kappa = table.at("kappa").number();
+  o.adaptive = std::get<bool>(table.at("adaptive").data);
+  o.friction = table.at("friction").number();
+  o.eps_v = table.at("eps_v").number();
+  o.friction_iterations = to_int(table.at("friction_iterations"));
+  o.self = std::get<bool>(table.at("self").data);
+  if (const Value* pairs = table.find("pair"))
+    for (const Value& pair : pairs->list()) {
+      const Value* friction = pair.find("friction");
+      o.pairs.push_back({pair.at("first").text(), pair.at("second").text(), friction ? friction->number() : o.friction,
+                         std::get<bool>(pair.at("touches").data)});
+    }
+  return contact;
+}
+
+SceneCollider to_collider(const Value& table, const std::string& name, const std::filesystem::path& folder,
+                          double duration) {
   double begin = 0, end = std::max(duration, 1e-9);
   if (const Value* times = table.find("times")) {
     begin = times->list()[0].number();
     end = times->list()[1].number();
   }
-  return {{name, to_shape(table), to_motion(table, begin, end), table.at("stiffness").number(),
-           table.at("friction").number()},
-          table.origin};
+  SceneCollider scene;
+  scene.origin = table.origin;
+  scene.collider = {name, PlaneShape{}, to_motion(table, begin, end), table.at("stiffness").number(),
+                    table.at("friction").number()};
+  if (const Value* surface = table.find("surface")) {
+    scene.surface = folder / surface->at("file").text();
+    scene.scale = surface->at("scale").number();
+    scene.shift = to_vector(surface->at("translate"));
+  } else {
+    scene.collider.shape = to_shape(table);
+  }
+  return scene;
 }
 
 std::size_t link_index(const Value& value, const std::vector<std::string>& links) {
@@ -471,8 +501,9 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
                    [](const SceneCut& a, const SceneCut& b) { return a.time < b.time; });
   const std::vector<std::string> colliders = names_of(root.find("collider"), "collider");
   for (std::size_t i = 0; i < colliders.size(); ++i)
-    scene.colliders.push_back(
-        to_collider(root.find("collider")->list()[i], colliders[i], static_cast<double>(scene.steps) * scene.dt));
+    scene.colliders.push_back(to_collider(root.find("collider")->list()[i], colliders[i], folder,
+                                          static_cast<double>(scene.steps) * scene.dt));
+  if (const Value* contact = root.find("contact")) scene.contact = to_contact(*contact);
   const std::vector<std::string> muscles = names_of(root.find("muscle"), "muscle");
   for (std::size_t i = 0; i < muscles.size(); ++i)
     scene.muscles.push_back(to_muscle(root.find("muscle")->list()[i], muscles[i]));

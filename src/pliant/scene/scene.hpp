@@ -101,6 +101,15 @@ struct SceneLoad {
 struct SceneCollider {
   Collider collider;
   std::string origin;
+  /// A file with triangles in place of the collider's shape, scaled, then moved; needs contact.
+  std::filesystem::path surface;
+  double scale = 1;
+  Vec3 shift = Vec3::Zero();
+};
+
+struct SceneContact {
+  ContactOptions options;
+  std::string origin;
 };
 
 struct SceneMuscle {
@@ -166,6 +175,7 @@ struct Scene {
   std::vector<SceneLink> links;  ///< parents before their children
   std::vector<SceneAttachment> attachments;
   std::vector<SceneCut> cuts;  ///< by time
+  std::optional<SceneContact> contact;
   SceneSolver solver;
   SceneOutput output;
   std::vector<std::shared_ptr<const Energy>> energies;  ///< from code, over global nodes

@@ -10,6 +10,7 @@
 
 #include "pliant/energies/assembler.hpp"
 #include "pliant/math/error.hpp"
+#include "pliant/sim/contact_body.hpp"
 
 namespace pliant {
 
@@ -311,7 +312,14 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
 
   if (!links_.empty()) model->articulation_ = std::make_shared<Articulation>(links_, model->rest_);
-  if (!colliders_.empty()) {
+  if (contact_) {
+    std::vector<ContactBody> touching;
+    for (const Body& body : bodies_) touching.push_back(contact_body(body));
+    model->contact_ = make_contact_model(*contact_, model->rest_, touching, colliders_, obstacles_);
+  } else if (!obstacles_.empty()) {
+    throw InputError(fmt::format("obstacle '{}' is a surface, which only contact keeps bodies away from; add [contact]",
+                                 obstacles_.front().name));
+  } else if (!colliders_.empty()) {
     std::vector<Index> nodes;
     for (const Body& body : bodies_) {
       std::vector<Index> vertices;

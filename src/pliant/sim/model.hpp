@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "pliant/contact/contact_model.hpp"
 #include "pliant/energies/collider_penalty.hpp"
 #include "pliant/energies/elastic.hpp"
 #include "pliant/energies/spring_energy.hpp"
@@ -122,8 +124,11 @@ class Model {
   bool is_damped() const;
   /// The rigid links, whose points are bodies of their own; null when there are none.
   const Articulation* articulation() const { return articulation_.get(); }
-  /// Keeps the surfaces of all bodies out of the colliders; null when there are none.
+  /// Keeps the surfaces of all bodies out of the colliders; null when there are none, and with contact, to which
+  /// colliders then belong.
   const ColliderPenalty* colliders() const { return colliders_.get(); }
+  /// Of surfaces with each other, themselves and obstacles by barriers; null when not asked for.
+  const std::shared_ptr<const ContactModel>& contact() const { return contact_; }
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }
   /// Those of them that are no body's elasticity, as they were added.
@@ -144,6 +149,7 @@ class Model {
   std::vector<Muscle> muscles_;
   std::shared_ptr<const Articulation> articulation_;
   std::shared_ptr<const ColliderPenalty> colliders_;
+  std::shared_ptr<const ContactModel> contact_;
   std::vector<const Energy*> energies_;
   std::vector<std::shared_ptr<const Energy>> more_energies_;
   std::shared_ptr<const BlockPattern> pattern_;
@@ -169,6 +175,10 @@ class ModelBuilder {
   Index add_link(const LinkOptions& options);
   /// Nodes, global, that move with a link from here on. Throws InputError for those that pins and scripts hold.
   void attach(Index link, std::span<const Index> nodes);
+  /// Surfaces touch, and colliders become obstacles of that contact.
+  void set_contact(ContactOptions options) { contact_ = std::move(options); }
+  /// Needs contact.
+  void add_obstacle(Obstacle obstacle) { obstacles_.push_back(std::move(obstacle)); }
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
   /// Any further potential of the positions; its stencils name global nodes.
@@ -191,6 +201,8 @@ class ModelBuilder {
   std::vector<Muscle> muscles_;
   std::vector<Collider> colliders_;
   std::vector<Link> links_;
+  std::vector<Obstacle> obstacles_;
+  std::optional<ContactOptions> contact_;
   std::vector<Load> loads_;
   std::vector<std::shared_ptr<const Energy>> energies_;
   Vec3 gravity_ = Vec3::Zero();

@@ -16,6 +16,8 @@ std::string_view to_string(Outcome outcome) {
       return "factorisation-failed";
     case Outcome::inverted_start:
       return "inverted-start";
+    case Outcome::intersecting_start:
+      return "intersecting-start";
     case Outcome::not_finite:
       return "not-finite";
   }

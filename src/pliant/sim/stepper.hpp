@@ -18,6 +18,7 @@ enum class Outcome {
   line_search_failed,    ///< no acceptable step length above the smallest; the state is the last iterate
   factorisation_failed,  ///< the matrix could not be factorised (singular, out of memory); the state is unchanged
   inverted_start,        ///< infinite energy where the step begins; the state is unchanged
+  intersecting_start,    ///< surfaces cut each other where the step begins; the state is unchanged
   not_finite,            ///< a NaN or infinity in positions, velocities, forces or matrix; the state is unchanged
 };
 std::string_view to_string(Outcome outcome);
@@ -48,6 +49,7 @@ struct StageSeconds {
   double factorisation = 0;
   double solve = 0;
   double line_search = 0;
+  double contact = 0;  ///< detection, evaluation and continuous collision detection; also part of the stages above
   double total = 0;
 };
 
@@ -69,8 +71,10 @@ struct StepReport {
   double smallest_alpha = 1;
   double energy = 0;  ///< incremental potential of the state left behind, J
   Residuals residuals;
-  double minimum_gap =
-      std::numeric_limits<double>::infinity();  ///< to a collider, m; negative inside; infinity without any
+  /// To a collider, m; negative inside; infinity without any. With contact, of any two surfaces; infinity where none
+  /// are nearer than dhat.
+  double minimum_gap = std::numeric_limits<double>::infinity();
+  Index contacts = 0;  ///< pairs of primitives nearer than dhat
   StageSeconds seconds;
   std::vector<IterationRecord> history;
   std::vector<Figure> figures;
@@ -90,6 +94,13 @@ struct ElementValues {
   std::span<const double> values;
 };
 
+/// The same for nodes, `components` numbers each.
+struct NodeValues {
+  std::string_view name;
+  int components = 1;
+  std::span<const double> values;
+};
+
 /// Advances a state. A stepper holds factorisations and scratch memory for its model, nothing that a state needs: any
 /// state of the model may be passed at any time. The result depends on state and step size alone, and on memory() where
 /// there is any.
@@ -100,6 +111,7 @@ class Stepper {
   virtual StepReport step(State& state, double h) = 0;
   /// Valid until the next step.
   virtual std::vector<ElementValues> element_values() const { return {}; }
+  virtual std::vector<NodeValues> node_values() const { return {}; }
   /// What the next step depends on besides the state, for methods that keep a matrix from step to step: a checkpoint
   /// with it goes on with the same bits. A stepper that is not given it back begins anew.
   virtual std::vector<double> memory() const { return {}; }

@@ -101,6 +101,11 @@ std::unique_ptr<Stepper> make_stepper(std::shared_ptr<const Model> model, std::s
   const SolverEntry& entry = find_solver(solver);
   if (model->articulation() && entry.name != "conjac")
     throw InputError(fmt::format("the solver '{}' knows no rigid links; use conjac, which moves them", entry.name));
+  if (model->contact() && entry.paper != "pitfalls")
+    throw InputError(fmt::format(
+        "solver '{}' has no contact between surfaces; use pod-newton, newton, projected-newton or kinetic-newton, or "
+        "leave [contact] out",
+        entry.name));
   return entry.make(std::move(model), complete_parameters(entry, given));
 }
 

@@ -41,6 +41,11 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, I
       assembler_(model_->nodes(), with(model_->energies(), penalty_), *model_->pattern()) {
   const Stencils& stencils = penalty_.stencils();
   for (Index s = 0; s < stencils.count(); ++s) penalty_stencil_[stencils.nodes[s]] = s;
+  if (model_->contact()) {
+    contact_ = std::make_unique<ContactStep>(model_->contact(), *model_->pattern());
+    contact_pattern_.emplace(model_->pattern());
+    without_contact_ = BlockMatrix(model_->pattern(), 3);
+  }
   if (model_->is_damped() && has_inertia()) damping_.emplace(model_->pattern(), 3);
   if (model_->mass().kind() == MassKind::lumped) {
     lumped_.resize(model_->rest().size());
@@ -69,7 +74,12 @@ void IncrementalPotential::begin_step(const State& state, double h) {
   for (std::size_t i = 0; i < boundary_.fixed.size(); ++i)
     if (boundary_.fixed[i]) fixed_.push_back(static_cast<Index>(i));
   start_ = x_n_;
-  for (Index i : fixed_) start_[i] = boundary_.positions[i];
+  if (contact_) {
+    contact_->begin_step(x_n_, state.time, h);
+    contact_pattern_->begin_step();
+  } else {
+    for (Index i : fixed_) start_[i] = boundary_.positions[i];
+  }
   for (const Grab& grab : state.grabs)
     for (Index i : grab.nodes)
       for (Index j : grab.nodes)
@@ -137,6 +147,7 @@ double IncrementalPotential::damping(const VecX& x) {
 double IncrementalPotential::value(const VecX& x) {
   double value = inertia_and_work(x, nullptr) + damping(x);
   for (const Grab& grab : grabs_) value += grab.energy(x);
+  if (contact_) value += contact_->value(pose(x));
   return value + assembler_.value(pose(x));
 }
 
@@ -149,6 +160,7 @@ double IncrementalPotential::gradient(const VecX& x, VecX& g) {
     grab.add_gradient(x, g);
   }
   value += assembler_.add_gradient(pose(x), g);
+  if (contact_) value += contact_->add_gradient(pose(x), g);
   for (Index i : fixed_) g[i] = 0;
   return value;
 }
@@ -169,22 +181,30 @@ IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
 }
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A) {
-  A.set_zero();
-  assembler_.add_hessian(pose(x), projection, A);
+  BlockMatrix& H = contact_ ? without_contact_ : A;
+  H.set_zero();
+  assembler_.add_hessian(pose(x), projection, H);
   if (damping_)
-    for (std::size_t i = 0; i < A.values().size(); ++i) A.values()[i] += damping_->values()[i] / h_;
-  if (has_inertia()) model_->mass().add_to(A, inertia_scale / (h_ * h_));
+    for (std::size_t i = 0; i < H.values().size(); ++i) H.values()[i] += damping_->values()[i] / h_;
+  if (has_inertia()) model_->mass().add_to(H, inertia_scale / (h_ * h_));
   for (const Grab& grab : grabs_)
     for (std::size_t a = 0; a < 3; ++a)
       for (std::size_t b = 0; b < 3; ++b) {
         if (grab.nodes[a] > grab.nodes[b]) continue;
-        double* block = A.block(A.pattern().find(grab.nodes[a], grab.nodes[b]));
+        double* block = H.block(H.pattern().find(grab.nodes[a], grab.nodes[b]));
         for (int c = 0; c < 3; ++c) block[4 * c] += grab.stiffness * grab.weights[a] * grab.weights[b];
       }
+  if (contact_) {
+    const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
+    if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);
+    contact_pattern_->copy_base(H, A);
+    contact_->add_hessian(pose(x), projection, A);
+  }
   A.eliminate(boundary_.fixed);
 }
 
 double IncrementalPotential::minimum_gap(const VecX& x) const {
+  if (contact_) return contact_->minimum_gap(x);
   return model_->colliders() ? smallest_distance(*model_->colliders(), end_, x)
                              : std::numeric_limits<double>::infinity();
 }
@@ -192,6 +212,7 @@ double IncrementalPotential::minimum_gap(const VecX& x) const {
 void IncrementalPotential::end_step(const VecX& x, State& state) const {
   state.v = (x - x_n_) / h_;
   if (model_->colliders() && has_inertia()) apply_collider_friction(*model_->colliders(), end_, h_, x, state.v);
+  if (contact_) contact_->end_step(x);
   state.x = x;
   state.time = end_;
   state.activation = activation_;

@@ -6,6 +6,8 @@
 #include "pliant/energies/assembler.hpp"
 #include "pliant/energies/node_penalty.hpp"
 #include "pliant/sim/model.hpp"
+#include "pliant/solvers/contact/contact_pattern.hpp"
+#include "pliant/solvers/contact/contact_step.hpp"
 
 namespace pliant {
 
@@ -15,7 +17,7 @@ enum class Integrator { implicit_euler, implicit_midpoint, quasistatic };
 
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
 ///
-///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + boundary penalties,
+///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + boundary penalties + contact,
 ///   x~ = x^n + h v^n,   W(v) = 1/2 v^T D v,   D = alpha M + beta K(x^n)   (Rayleigh damping, lagged).
 ///
 /// External work is written with x - x^n, not x, so that E stays small and its differences accurate. Quasistatics drop
@@ -38,7 +40,8 @@ class IncrementalPotential {
   const BoundaryState& boundary() const { return boundary_; }
   /// The positions with the activations and the time of the end of the step.
   Pose pose(const VecX& x) const { return {x, activation_, end_}; }
-  /// x^n with directly imposed boundaries already where they belong: where the iteration begins.
+  /// x^n with directly imposed boundaries already where they belong: where the iteration begins. With contact it is
+  /// x^n, and ContactStep::advance moves the boundaries.
   const VecX& start() const { return start_; }
   /// x~ with directly imposed boundaries where they belong: where real-time methods begin.
   VecX predicted_start() const;
@@ -56,10 +59,13 @@ class IncrementalPotential {
   };
   ContactChange contact_change();
 
-  /// A matrix of the right pattern for hessian().
+  /// A matrix for hessian(), which gives it another pattern when contact couples other nodes.
   BlockMatrix make_matrix() const { return BlockMatrix(model_->pattern(), 3); }
 
-  /// The least signed distance to a collider at the end of the step, m; infinity without colliders.
+  /// Null without contact.
+  ContactStep* contact() { return contact_.get(); }
+
+  /// StepReport::minimum_gap at the end of the step, m.
   double minimum_gap(const VecX& x) const;
   /// Writes x, v and time of the next state; friction with colliders slows v.
   void end_step(const VecX& x, State& state) const;
@@ -76,7 +82,10 @@ class IncrementalPotential {
   std::vector<Index> penalty_stencil_;  ///< of each node, or -1
   VecX penalty_mass_;                   ///< consistent M_ii, kg
   Assembler assembler_;
-  double h_ = 0, end_ = 0;  ///< step size and the time it ends, s
+  std::unique_ptr<ContactStep> contact_;
+  std::optional<ContactPattern> contact_pattern_;
+  BlockMatrix without_contact_;  ///< the part of a Hessian on the model's pattern
+  double h_ = 0, end_ = 0;       ///< step size and the time it ends, s
   VecX x_n_, v_n_, predicted_, start_;
   double predicted_work_ = 0;  ///< of the external forces along x~ - x^n, J
   BoundaryState boundary_;

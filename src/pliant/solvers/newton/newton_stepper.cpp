@@ -36,6 +36,10 @@ NewtonStepper::NewtonStepper(std::shared_ptr<const Model> model, const NewtonOpt
       convergence_(model_, options.criterion),
       system_(potential_, options.linear),
       direction_(make_direction(options)) {
+  if (model_->contact()) {
+    contact_force_.setZero(3 * Eigen::Index(model_->nodes()));
+    contact_pressure_.setZero(model_->nodes());
+  }
   if (options.method == NewtonMethod::kinetic && options.integrator == Integrator::quasistatic)
     throw InputError("kinetic-newton regularises by inertia, which quasistatic stepping does not have; use pod-newton");
 }
@@ -63,27 +67,69 @@ StepReport NewtonStepper::step(State& state, double h) {
       report.detail = "the state to start from has positions or velocities that are not finite";
       return report;
     }
+    if (potential_.contact()) potential_.contact()->book(&report.seconds.contact);
     potential_.begin_step(state, h);
     system_.begin_step(report);
     direction_->begin_step();
-    iterate(report);
+    current_.x = potential_.start();
+    minimise(report);
     if (report.advanced()) {
       potential_.end_step(current_.x, state);
       report.minimum_gap = potential_.minimum_gap(current_.x);
+      if (potential_.contact()) record_contact(report);
     }
+    if (potential_.contact()) potential_.contact()->book(nullptr);
   }
   return report;
 }
 
+void NewtonStepper::record_contact(StepReport& report) {
+  ContactStep& contact = *potential_.contact();
+  report.contacts = contact.pairs();
+  ContactStep::Forces forces = contact.forces(potential_.pose(current_.x));
+  contact_force_ = std::move(forces.total);
+  for (Index i = 0; i < model_->nodes(); ++i) {
+    const double area = contact.model().point_area[static_cast<std::size_t>(i)];
+    contact_pressure_[i] = area > 0 ? node(forces.normal, i).norm() / area : 0;
+  }
+}
+
+std::vector<NodeValues> NewtonStepper::node_values() const {
+  if (!model_->contact()) return {};
+  const auto span = [](const VecX& v) { return std::span<const double>(v.data(), static_cast<std::size_t>(v.size())); };
+  return {{"contact_force", 3, span(contact_force_)}, {"contact_pressure", 1, span(contact_pressure_)}};
+}
+
+/// Once, and again with the friction that belongs to what came out, as often as is asked for.
+void NewtonStepper::minimise(StepReport& report) {
+  ContactStep* contact = potential_.contact();
+  if (contact) {
+    if (std::string what = contact->describe_intersections(current_.x); !what.empty()) {
+      report.outcome = Outcome::intersecting_start;
+      report.detail = std::move(what);
+      return;
+    }
+  }
+  iterate(report);
+  if (!contact || !contact->has_friction()) return;
+  for (int k = 1; k < contact->model().options.friction_iterations && report.converged(); ++k) {
+    const int before = report.iterations;
+    contact->renew_friction(current_.x);
+    iterate(report);
+    if (report.iterations == before) return;
+  }
+}
+
 void NewtonStepper::iterate(StepReport& report) {
   const double h = potential_.h();
+  ContactStep* contact = potential_.contact();
   const auto end = [&](Outcome outcome, std::string detail) {
     report.outcome = outcome;
     report.detail = std::move(detail);
   };
 
   current_.energy = std::numeric_limits<double>::infinity();
-  if (options_.starts_at_prediction && potential_.has_inertia()) {
+  if (options_.starts_at_prediction && potential_.has_inertia() && !contact) {  // which must not be jumped over
     current_.x = potential_.predicted_start();
     current_.energy = potential_.gradient(current_.x, current_.gradient);
   }
@@ -94,12 +140,17 @@ void NewtonStepper::iterate(StepReport& report) {
   if (!std::isfinite(current_.energy)) return end(Outcome::inverted_start, describe_infinite_start());
 
   for (;;) {
+    if (contact && !contact->arrived()) {
+      contact->advance(current_.x, potential_.boundary());
+      current_.energy = potential_.gradient(current_.x, current_.gradient);
+    }
+    const bool may_end = !contact || contact->arrived();
     const double last_step = report.residuals.step_length;
     report.energy = current_.energy;
     report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
     report.residuals.step_length = last_step;
     if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
-    if (convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
+    if (may_end && convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
     if (report.iterations == options_.max_iterations)
       return end(Outcome::iteration_limit,
                  fmt::format("not converged after {} iterations: residual {:.3g} N, {:.3g} m/s^2", report.iterations,
@@ -115,12 +166,12 @@ void NewtonStepper::iterate(StepReport& report) {
     if (direction_->projected()) ++report.projected_iterations;
 
     report.residuals.step_length = dx_.cwiseAbs().maxCoeff() / h;
-    if (convergence_.satisfied_by_step(report.residuals.step_length)) return end(Outcome::converged, "");
+    if (may_end && convergence_.satisfied_by_step(report.residuals.step_length)) return end(Outcome::converged, "");
 
     LineSearchResult found;
     {
       const Stopwatch watch(report.seconds.line_search);
-      const double largest = 1;  // nothing in the model limits the step
+      const double largest = contact ? contact->largest_step(current_.x, dx_) : 1;
       found =
           line_search(potential_, current_, {dx_, current_.gradient.dot(dx_), largest}, options_.line_search, trial_);
     }
@@ -137,6 +188,7 @@ void NewtonStepper::iterate(StepReport& report) {
     report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
     direction_->after_line_search(found.alpha);
     std::swap(current_, trial_);
+    if (contact && contact->adapt(current_.x)) current_.energy = potential_.gradient(current_.x, current_.gradient);
   }
 }
 

@@ -28,8 +28,12 @@ class NewtonStepper final : public Stepper {
 
   std::string_view name() const override;
   StepReport step(State& state, double h) override;
+  /// With contact: the force of contact and friction (N) and the pressure (Pa) on each node.
+  std::vector<NodeValues> node_values() const override;
 
  private:
+  void minimise(StepReport& report);
+  void record_contact(StepReport& report);
   void iterate(StepReport& report);
   std::string describe_infinite_start() const;
 
@@ -41,6 +45,7 @@ class NewtonStepper final : public Stepper {
   std::unique_ptr<Direction> direction_;
   Iterate current_, trial_;
   VecX dx_;
+  VecX contact_force_, contact_pressure_;  ///< of the last step
 };
 
 }  // namespace pliant

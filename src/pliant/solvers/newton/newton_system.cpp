@@ -11,6 +11,7 @@ NewtonSystem::NewtonSystem(IncrementalPotential& potential, const LinearOptions&
 
 void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
+  step_begins_ = true;
   last_norm_ = 0;
   last_forcing_ = 0;
 }
@@ -25,11 +26,36 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
   return options_.solver == LinearSolver::direct ? solve_direct(kind, g, dx) : solve_iteratively(kind, g, dx);
 }
 
+/// Contact changes the pattern from iteration to iteration. Within a step the order of elimination is kept. A step
+/// begins with the order made for the model alone, or, where contact makes that one dear, with one of its own: in
+/// either case a function of its first pattern, so that a step's bits do not depend on the steps before it.
+void NewtonSystem::analyze() {
+  constexpr double kDear = 1.5;
+  const std::shared_ptr<const BlockPattern> pattern = A_.shared_pattern();
+  const bool begins = step_begins_;
+  step_begins_ = false;
+  if (model_order_.empty()) {
+    analysed_ = potential_.model().pattern();
+    is_first_analysis_ = true;
+    cholesky_.analyze(analysed_, A_.block_size());
+    model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
+    model_flops_ = cholesky_.statistics().flops;
+  }
+  if (pattern == analysed_ && (!begins || is_first_analysis_)) return;
+  if (begins) {
+    cholesky_.analyze_in_order(pattern, A_.block_size(), model_order_);
+    if (cholesky_.statistics().flops > kDear * model_flops_) cholesky_.analyze(pattern, A_.block_size());
+  } else {
+    cholesky_.change_pattern(pattern);
+  }
+  analysed_ = pattern;
+  is_first_analysis_ = begins;
+}
+
 FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX& dx) {
   {
     const Stopwatch watch(report_->seconds.factorisation);
-    if (!analysed_) cholesky_.analyze(A_.shared_pattern(), A_.block_size());
-    analysed_ = true;
+    analyze();
     const FactorStatus status = cholesky_.factor(A_, kind);
     ++report_->factorisations;
     if (status != FactorStatus::ok) {
@@ -47,7 +73,7 @@ template <class T>
 PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance) {
   {
     const Stopwatch watch(report_->seconds.factorisation);
-    if (!gradients.preconditioner) {
+    if (!gradients.preconditioner || &gradients.product.pattern() != &A_.pattern()) {
       gradients.product = BlockProduct<T>(A_.shared_pattern(), A_.block_size());
       gradients.preconditioner = make_preconditioner<T>(options_.preconditioner);
     }

@@ -31,6 +31,7 @@ class NewtonSystem {
   FactorStatus solve(Factorisation kind, const VecX& g, VecX& dx);
 
  private:
+  void analyze();
   FactorStatus solve_direct(Factorisation kind, const VecX& g, VecX& dx);
   FactorStatus solve_iteratively(Factorisation kind, const VecX& g, VecX& dx);
   double forcing_term(double gradient_norm);
@@ -39,7 +40,11 @@ class NewtonSystem {
   LinearOptions options_;
   BlockMatrix A_;
   SparseCholesky cholesky_;
-  bool analysed_ = false;
+  std::shared_ptr<const BlockPattern> analysed_;  ///< the pattern of the last analysis
+  bool is_first_analysis_ = false;                ///< it is what a step that begins with this pattern gets
+  bool step_begins_ = true;
+  std::vector<Index> model_order_;  ///< of elimination, for the model's pattern
+  double model_flops_ = 0;
   /// Conjugate gradients with one type of numbers.
   template <class T>
   struct Gradients {

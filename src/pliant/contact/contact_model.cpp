@@ -1,0 +1,184 @@
+#include "pliant/contact/contact_model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "pliant/contact/aabb.hpp"
+#include "pliant/contact/tessellate.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/math/nearest.hpp"
+
+namespace pliant {
+
+namespace {
+
+void check_options(const ContactOptions& o) {
+  const auto positive = [](double v) { return v > 0 && std::isfinite(v); };
+  const auto not_negative = [](double v) { return v >= 0 && std::isfinite(v); };
+  if (!positive(o.dhat))
+    throw InputError(fmt::format("contact: dhat must be a positive number of metres, not {}", o.dhat));
+  if (!not_negative(o.kappa)) throw InputError("contact: kappa must be positive (Pa), or 0 to have it chosen");
+  if (!not_negative(o.friction)) throw InputError("contact: friction must not be negative");
+  if (!positive(o.eps_v)) throw InputError("contact: eps_v must be positive (m/s)");
+  if (o.friction_iterations < 1) throw InputError("contact: friction_iterations must be at least 1");
+}
+
+/// Areas of points and edges, from the triangles at rest. Loose edges are strips of width dhat.
+void measure(ContactModel& model) {
+  const ContactSurface& s = *model.surface;
+  std::map<Edge, std::size_t> number;
+  for (std::size_t e = 0; e < s.edges.size(); ++e) number.emplace_hint(number.end(), s.edges[e], e);
+  model.point_area.assign(static_cast<std::size_t>(model.positions()), 0.0);
+  model.edge_area.assign(s.edges.size(), 0.0);
+  model.edge_length2.resize(s.edges.size());
+  const auto at = [&](Index i) -> Vec3 { return node(model.rest, i); };
+  for (const Triangle& t : s.triangles) {
+    const double third = (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).norm() / 6;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Index a = t[k], b = t[(k + 1) % 3];
+      model.point_area[static_cast<std::size_t>(a)] += third;
+      model.edge_area[number.at({std::min(a, b), std::max(a, b)})] += third;
+    }
+  }
+  for (std::size_t e = 0; e < s.edges.size(); ++e) {
+    const auto [a, b] = s.edges[e];
+    model.edge_length2[e] = (at(b) - at(a)).squaredNorm();
+    if (model.edge_area[e] > 0) continue;
+    model.edge_area[e] = std::sqrt(model.edge_length2[e]) * model.options.dhat;
+    for (Index i : {a, b}) model.point_area[static_cast<std::size_t>(i)] += 0.5 * model.edge_area[e];
+  }
+  for (Index p : s.points)
+    if (double& area = model.point_area[static_cast<std::size_t>(p)]; area == 0)
+      area = model.options.dhat * model.options.dhat;
+}
+
+std::size_t group_named(const ContactModel& model, const std::string& name) {
+  const auto found = std::find(model.group_names.begin(), model.group_names.end(), name);
+  if (found != model.group_names.end()) return static_cast<std::size_t>(found - model.group_names.begin());
+  const std::string close = nearest(name, model.group_names);
+  throw InputError(fmt::format("contact: there is no body or collider '{}'; {}", name,
+                               close.empty() ? fmt::format("known are: {}", fmt::join(model.group_names, ", "))
+                                             : fmt::format("did you mean '{}'?", close)));
+}
+
+void set_pairs(ContactModel& model, ContactSurface& surface, std::size_t bodies,
+               const std::vector<double>& own_friction) {
+  const std::size_t n = model.group_names.size();
+  surface.groups = static_cast<Index>(n);
+  surface.touches.assign(n * n, 1);
+  model.friction.assign(n * n, model.options.friction);
+  for (std::size_t a = 0; a < n; ++a)
+    for (std::size_t b = 0; b < n; ++b) {
+      if (a >= bodies && b >= bodies) surface.touches[a * n + b] = 0;
+      if (a == b && !model.options.self) surface.touches[a * n + b] = 0;
+      for (const std::size_t g : {a, b})
+        if (g >= bodies && own_friction[g - bodies] >= 0) model.friction[a * n + b] = own_friction[g - bodies];
+    }
+  for (const ContactOptions::Pair& pair : model.options.pairs) {
+    const std::size_t a = group_named(model, pair.first), b = group_named(model, pair.second);
+    if (!(pair.friction >= 0) || !std::isfinite(pair.friction))
+      throw InputError(
+          fmt::format("contact: the friction of '{}' and '{}' must not be negative", pair.first, pair.second));
+    for (const std::size_t at : {a * n + b, b * n + a}) {
+      model.friction[at] = pair.friction;
+      if (!pair.touches) surface.touches[at] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+double ContactModel::stiffness(double h) const {
+  if (options.kappa > 0) return options.kappa;
+  const double inertia = 0.1 * mass_per_area * size / (h * h);
+  return young > 0 ? std::min(0.1 * young, inertia) : inertia;
+}
+
+std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
+                                                       const std::vector<ContactBody>& bodies,
+                                                       const std::vector<Collider>& colliders,
+                                                       const std::vector<Obstacle>& obstacles) {
+  check_options(options);
+  auto model = std::make_shared<ContactModel>();
+  model->options = options;
+  model->nodes = static_cast<Index>(rest.size() / 3);
+
+  std::vector<Triangle> triangles;
+  std::vector<Edge> edges;
+  std::vector<Index> points, group(static_cast<std::size_t>(model->nodes), 0);
+  double mass = 0, area = 0;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    const ContactBody& body = bodies[b];
+    model->group_names.push_back(body.name);
+    Aabb box;
+    const auto belongs = [&](Index i) {
+      group[static_cast<std::size_t>(i)] = static_cast<Index>(b);
+      box.include(Vec3(node(rest, i)));
+    };
+    for (const Triangle& t : body.triangles) {
+      for (Index i : t) belongs(i);
+      area += 0.5 * (node(rest, t[1]) - node(rest, t[0])).cross(node(rest, t[2]) - node(rest, t[0])).norm();
+    }
+    for (const Edge& e : body.edges)
+      for (Index i : e) belongs(i);
+    for (Index i : body.points) belongs(i);
+    triangles.insert(triangles.end(), body.triangles.begin(), body.triangles.end());
+    edges.insert(edges.end(), body.edges.begin(), body.edges.end());
+    points.insert(points.end(), body.points.begin(), body.points.end());
+    const double size = (box.max - box.min).norm();
+    if (model->size == 0 || size < model->size) model->size = size;
+    if (body.young > 0 && (model->young == 0 || body.young < model->young)) model->young = body.young;
+    mass += body.mass;
+  }
+  model->mass_per_area = mass / std::max(area, model->size * options.dhat);
+
+  std::vector<Obstacle> surfaces = obstacles;
+  std::vector<double> own_friction;
+  for (const Obstacle& obstacle : obstacles) own_friction.push_back(obstacle.friction);
+  std::vector<const Collider*> planes;
+  for (const Collider& collider : colliders) {
+    if (std::holds_alternative<PlaneShape>(collider.shape)) {
+      planes.push_back(&collider);
+      continue;
+    }
+    surfaces.push_back({collider.name, std::make_shared<TriangleMesh>(tessellate(collider.shape)), collider.motion});
+    own_friction.push_back(collider.friction > 0 ? collider.friction : -1);
+  }
+  std::vector<Vec3> vertices;
+  for (const Obstacle& obstacle : surfaces) {
+    const Index first = model->nodes + static_cast<Index>(vertices.size());
+    const auto number = static_cast<Index>(model->group_names.size());
+    model->group_names.push_back(obstacle.name);
+    check_triangle_mesh(*obstacle.surface);
+    vertices.insert(vertices.end(), obstacle.surface->vertices.begin(), obstacle.surface->vertices.end());
+    for (const Triangle& t : obstacle.surface->triangles)
+      triangles.push_back({first + t[0], first + t[1], first + t[2]});
+    group.insert(group.end(), obstacle.surface->vertices.size(), number);
+    model->obstacles.push_back(
+        {obstacle.name, obstacle.motion, number, {first, model->nodes + static_cast<Index>(vertices.size())}, {}});
+  }
+  for (const Collider* plane : planes) {
+    const auto number = static_cast<Index>(model->group_names.size());
+    model->group_names.push_back(plane->name);
+    own_friction.push_back(plane->friction > 0 ? plane->friction : -1);
+    model->planes.push_back({plane->name, plane->motion, number, {}, std::get<PlaneShape>(plane->shape)});
+  }
+
+  model->rest.resize(rest.size() + 3 * static_cast<Eigen::Index>(vertices.size()));
+  model->rest.head(rest.size()) = rest;
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    node(model->rest, model->nodes + static_cast<Index>(i)) = vertices[i];
+  auto surface =
+      std::make_shared<ContactSurface>(make_contact_surface(std::move(triangles), std::move(group), edges, points));
+  set_pairs(*model, *surface, bodies.size(), own_friction);
+  model->surface = std::move(surface);
+  measure(*model);
+  return model;
+}
+
+}  // namespace pliant

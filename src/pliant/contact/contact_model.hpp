@@ -1,0 +1,91 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pliant/contact/collider.hpp"
+#include "pliant/contact/contact_surface.hpp"
+#include "pliant/mesh/triangle_mesh.hpp"
+
+namespace pliant {
+
+/// How contact is modelled (docs/contact.md).
+struct ContactOptions {
+  double dhat = 1e-3;           ///< distance below which surfaces repel each other, m
+  double kappa = 0;             ///< stiffness of the barrier, Pa; 0: chosen from stiffness, mass and time step
+  bool adaptive = false;        ///< doubles kappa within a step where tiny gaps go on shrinking
+  double friction = 0;          ///< Coulomb's coefficient between all that has no other
+  double eps_v = 1e-3;          ///< sliding speed below which friction is that of sticking, m/s
+  int friction_iterations = 1;  ///< how often normal forces and directions of friction are renewed in a step
+  bool self = true;             ///< bodies touch themselves
+  /// Exceptions by the names of bodies and colliders.
+  struct Pair {
+    std::string first, second;
+    double friction = 0;
+    bool touches = true;
+  };
+  std::vector<Pair> pairs = {};
+};
+
+/// A surface that follows a prescribed motion, whatever pushes against it. Open or closed.
+struct Obstacle {
+  std::string name = "obstacle";
+  std::shared_ptr<const TriangleMesh> surface;
+  Motion motion;         ///< rigid; its displacement field is not used
+  double friction = -1;  ///< Coulomb's coefficient; negative: the common one
+};
+
+/// A body's part in contact, over the model's nodes.
+struct ContactBody {
+  std::string name;
+  std::vector<Triangle> triangles;
+  std::vector<Edge> edges;    ///< beyond those of the triangles
+  std::vector<Index> points;  ///< beyond those of triangles and edges
+  double young = 0;           ///< Pa; 0: unknown
+  double mass = 0;            ///< kg
+};
+
+/// Everything about contact that does not change while a simulation runs. Positions [0, nodes) are the model's nodes,
+/// those behind them belong to the obstacles, one obstacle after the other. Planes have no positions.
+struct ContactModel {
+  struct Placed {
+    std::string name;
+    Motion motion;
+    Index group = 0;
+    Range positions;  ///< empty for planes
+    PlaneShape plane;
+  };
+
+  ContactOptions options;
+  Index nodes = 0;
+  std::shared_ptr<const ContactSurface> surface;
+  std::vector<Placed> obstacles;
+  std::vector<Placed> planes;
+  VecX rest;                         ///< of all positions, m
+  std::vector<double> point_area;    ///< by position: a third of its triangles at rest, m^2
+  std::vector<double> edge_area;     ///< by edge: a third of its triangles at rest, m^2
+  std::vector<double> edge_length2;  ///< by edge: at rest, m^2
+  std::vector<std::string> group_names;
+  std::vector<double> friction;  ///< groups x groups
+  double young = 0;              ///< of the softest body, Pa; 0: unknown
+  double mass_per_area = 0;      ///< of all bodies, kg/m^2
+  double size = 0;               ///< diagonal of the smallest body's box at rest, m
+
+  Index positions() const { return static_cast<Index>(rest.size() / 3); }
+  bool is_obstacle(Index position) const { return position >= nodes; }
+  double friction_of(Index group_a, Index group_b) const {
+    return friction[static_cast<std::size_t>(group_a) * group_names.size() + static_cast<std::size_t>(group_b)];
+  }
+  /// kappa as given, or 0.1 E of the softest body but no more than what stops its share of mass over a tenth of its
+  /// size within one step, 0.1 (m/A) L / h^2. Pa.
+  double stiffness(double h) const;
+};
+
+/// Colliders become obstacles: planes as they are, all else as triangles (tessellate). Throws InputError for options
+/// out of range and for pairs that name nothing.
+std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
+                                                       const std::vector<ContactBody>& bodies,
+                                                       const std::vector<Collider>& colliders,
+                                                       const std::vector<Obstacle>& obstacles);
+
+}  // namespace pliant

@@ -1,0 +1,105 @@
+#include "pliant/energies/barrier_energy.hpp"
+
+#include <cmath>
+
+#include "pliant/contact/barrier.hpp"
+#include "pliant/contact/pair_derivatives.hpp"
+#include "pliant/math/psd_projection.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// Blocks (a, b) with a <= b of a 12x12 matrix, as Energy::hessians wants them.
+void store_blocks(const Mat12& H, double* blocks) {
+  for (Eigen::Index b = 0; b < 4; ++b)
+    for (Eigen::Index a = 0; a <= b; ++a, blocks += 9) Eigen::Map<Mat3>{blocks} = H.block<3, 3>(3 * a, 3 * b);
+}
+
+/// Edges that are parallel to within the threshold carry the mollifier.
+bool is_mollified(const ContactPair& pair, const Corners& x) {
+  return pair.threshold > 0 && edge_cross_norm(x) < pair.threshold;
+}
+
+/// Of m(c) b(d2).
+Mat12 mollified_hessian(const ContactPair& pair, const PlacedPair& placed, const Barrier& b) {
+  const CrossNorm c = edge_cross_norm_derivatives(placed.x);
+  const Mollifier m = mollifier(c.value, pair.threshold);
+  const Vec12 g = distance_gradient(placed.closest);
+  const Mat12 mixed = c.gradient * g.transpose();
+  return b.value * (m.second * c.gradient * c.gradient.transpose() + m.first * c.hessian) +
+         m.first * b.first * (mixed + mixed.transpose()) +
+         m.value * function_hessian(placed.closest, placed.x, b.first, b.second, false);
+}
+
+}  // namespace
+
+BarrierEnergy::BarrierEnergy(std::shared_ptr<const ContactModel> model)
+    : model_(std::move(model)), dhat2_(model_->options.dhat * model_->options.dhat), stencils_{4, {}} {}
+
+void BarrierEnergy::set_pairs(std::vector<ContactPair> pairs) {
+  pairs_ = std::move(pairs);
+  stencils_.nodes.resize(4 * pairs_.size());
+  for (std::size_t s = 0; s < pairs_.size(); ++s)
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Index i = pairs_[s].corners[k];
+      stencils_.nodes[4 * s + k] = i < model_->nodes ? i : -1;
+    }
+  ++revision_;
+}
+
+/// What turns b, in m^4, into J.
+double BarrierEnergy::scale(const ContactPair& pair) const {
+  return kappa_ * pair.area / (dhat2_ * model_->options.dhat);
+}
+
+double BarrierEnergy::normal_force(const ContactPair& pair, const PlacedPair& placed) const {
+  const double m = pair.threshold > 0 ? mollifier(edge_cross_norm(placed.x), pair.threshold).value : 1;
+  return -scale(pair) * m * barrier(placed.closest.d2, dhat2_).first * 2 * std::sqrt(placed.closest.d2);
+}
+
+void BarrierEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
+  for (Index s = range.begin; s < range.end; ++s) {
+    const ContactPair& pair = pairs_[static_cast<std::size_t>(s)];
+    const PlacedPair placed = place(pair, model_->nodes, pose.x, obstacles_);
+    const Barrier b = barrier(placed.closest.d2, dhat2_);
+    const double k = scale(pair);
+    const bool mollified = is_mollified(pair, placed.x);
+    Mollifier m;
+    CrossNorm c;
+    if (mollified) {
+      c = edge_cross_norm_derivatives(placed.x);
+      m = mollifier(c.value, pair.threshold);
+    }
+    *values++ = b.value == 0 ? 0 : k * m.value * b.value;
+    if (!gradients) continue;
+    Eigen::Map<Vec12> g(gradients);
+    g = k * m.value * b.first * distance_gradient(placed.closest);
+    if (mollified) g += k * m.first * b.value * c.gradient;
+    gradients += 12;
+  }
+}
+
+void BarrierEnergy::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
+  const bool project = projection != Projection::none;
+  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(4)) {
+    const ContactPair& pair = pairs_[static_cast<std::size_t>(s)];
+    const PlacedPair placed = place(pair, model_->nodes, pose.x, obstacles_);
+    const Barrier b = barrier(placed.closest.d2, dhat2_);
+    Mat12 H;
+    if (pair.plane >= 0) {  // the distance is linear in the point
+      const Vec3& n = obstacles_.planes[static_cast<std::size_t>(pair.plane)].normal;
+      H.setZero();
+      H.topLeftCorner<3, 3>() = (4 * b.second * placed.closest.d2 + 2 * b.first) * n * n.transpose();
+    } else if (is_mollified(pair, placed.x)) {
+      H = mollified_hessian(pair, placed, b);
+      if (project) project_psd(H);
+    } else {
+      H = function_hessian(placed.closest, placed.x, b.first, b.second, project);
+    }
+    H *= scale(pair);
+    store_blocks(H, blocks);
+  }
+}
+
+}  // namespace pliant

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "pliant/contact/closest.hpp"
+#include "pliant/contact/contact_model.hpp"
+
+namespace pliant {
+
+/// Where obstacles are at an instant.
+struct ObstacleState {
+  VecX positions;  ///< of their vertices, m
+  std::vector<PlaneShape> planes;
+};
+
+/// Two primitives that are near each other, or a point near a plane.
+struct ContactPair {
+  std::array<Index, 4> corners = {-1, -1, -1, -1};  ///< positions; of a point near a plane only the first
+  Index plane = -1;                                 ///< number of the plane, or -1
+  PairKind kind = PairKind::point_triangle;
+  double area = 0;       ///< share of the surface it stands for, m^2
+  double threshold = 0;  ///< of the mollifier of edges, m^4; 0: none
+};
+
+/// A pair as it lies: its corners and where it is nearest. A point behind a plane has the distance zero.
+struct PlacedPair {
+  Corners x;
+  Closest closest;
+};
+PlacedPair place(const ContactPair& pair, Index nodes, const VecX& x, const ObstacleState& obstacles);
+
+}  // namespace pliant

@@ -1,0 +1,63 @@
+#include "pliant/energies/friction_energy.hpp"
+
+#include <Eigen/Geometry>
+
+namespace pliant {
+
+Eigen::Matrix<double, 3, 2> tangents_of(const Vec3& normal) {
+  const Vec3 n = normal.normalized();
+  Eigen::Index least = 0;
+  n.cwiseAbs().minCoeff(&least);
+  Eigen::Matrix<double, 3, 2> T;
+  T.col(0) = n.cross(Vec3::Unit(least)).normalized();
+  T.col(1) = n.cross(T.col(0));
+  return T;
+}
+
+void FrictionEnergy::set_pairs(std::vector<FrictionPair> pairs, double distance) {
+  pairs_ = std::move(pairs);
+  eps_ = distance;
+  stencils_.nodes.clear();
+  for (const FrictionPair& pair : pairs_)
+    stencils_.nodes.insert(stencils_.nodes.end(), pair.nodes.begin(), pair.nodes.end());
+  ++revision_;
+}
+
+Eigen::Vector2d FrictionEnergy::slip(const FrictionPair& pair, const VecX& x) const {
+  Vec3 relative = pair.offset;
+  for (std::size_t k = 0; k < 4; ++k)
+    if (pair.nodes[k] >= 0) relative += pair.weight[k] * (node(x, pair.nodes[k]) - pair.start[k]);
+  return pair.tangents.transpose() * relative;
+}
+
+void FrictionEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
+  for (Index s = range.begin; s < range.end; ++s) {
+    const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
+    const Eigen::Vector2d u = slip(pair, pose.x);
+    const double y = u.norm();
+    *values++ = pair.force * (y < eps_ ? y * y / eps_ * (1 - y / (3 * eps_)) + eps_ / 3 : y);
+    if (!gradients) continue;
+    // f1(y)/y, with f1 = f0' = 2 y/eps - y^2/eps^2 below eps.
+    const double over_y = y < eps_ ? (2 - y / eps_) / eps_ : 1 / y;
+    const Vec3 f = pair.force * over_y * (pair.tangents * u);
+    for (std::size_t k = 0; k < 4; ++k, gradients += 3) Eigen::Map<Vec3>{gradients} = pair.weight[k] * f;
+  }
+}
+
+void FrictionEnergy::hessians(const Pose& pose, Range range, Projection, double* blocks) const {
+  for (Index s = range.begin; s < range.end; ++s) {
+    const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
+    const Eigen::Vector2d u = slip(pair, pose.x);
+    const double y = u.norm();
+    // Along u: f1'(y) = 2 (1 - y/eps)/eps, zero beyond eps; across: f1(y)/y. Equal where nothing slides.
+    const double across = y < eps_ ? (2 - y / eps_) / eps_ : 1 / y;
+    const double along = y < eps_ ? 2 * (1 - y / eps_) / eps_ : 0;
+    Eigen::Matrix2d H = across * Eigen::Matrix2d::Identity();
+    if (y > 0) H += (along - across) / (y * y) * u * u.transpose();
+    const Mat3 K = pair.force * pair.tangents * H * pair.tangents.transpose();
+    for (std::size_t b = 0; b < 4; ++b)
+      for (std::size_t a = 0; a <= b; ++a, blocks += 9) Eigen::Map<Mat3>{blocks} = pair.weight[a] * pair.weight[b] * K;
+  }
+}
+
+}  // namespace pliant

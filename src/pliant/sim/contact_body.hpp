@@ -1,0 +1,12 @@
+#pragma once
+
+#include "pliant/contact/contact_model.hpp"
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+/// What of a body can touch: its surface, through all of its nodes (a triangle of an element of order p becomes p^2
+/// small ones); of springs without triangles, the springs themselves.
+ContactBody contact_body(const Body& body);
+
+}  // namespace pliant

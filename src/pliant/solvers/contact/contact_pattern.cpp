@@ -1,0 +1,81 @@
+#include "pliant/solvers/contact/contact_pattern.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+
+ContactPattern::ContactPattern(std::shared_ptr<const BlockPattern> base) : base_(std::move(base)), pattern_(base_) {}
+
+const std::shared_ptr<const BlockPattern>& ContactPattern::cover(std::span<const Energy* const> energies) {
+  needed_.clear();
+  for (const Energy* energy : energies) {
+    const Stencils& stencils = energy->stencils();
+    for (Index s = 0; s < stencils.count(); ++s)
+      for (int b = 1; b < stencils.size; ++b)
+        for (int a = 0; a < b; ++a) {
+          const Index i = std::min(stencils[s][a], stencils[s][b]), j = std::max(stencils[s][a], stencils[s][b]);
+          if (i >= 0 && i != j && base_->find(i, j) < 0) needed_.push_back({i, j});
+        }
+  }
+  std::sort(needed_.begin(), needed_.end());
+  needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
+  if (needs_reset_) {
+    needs_reset_ = false;
+    if (needed_ != added_) {
+      added_ = needed_;
+      build();
+    }
+    return pattern_;
+  }
+  if (std::includes(added_.begin(), added_.end(), needed_.begin(), needed_.end())) return pattern_;
+  std::vector<std::array<Index, 2>> all;
+  std::set_union(added_.begin(), added_.end(), needed_.begin(), needed_.end(), std::back_inserter(all));
+  added_ = std::move(all);
+  build();
+  return pattern_;
+}
+
+void ContactPattern::build() {
+  if (added_.empty()) {
+    pattern_ = base_;
+    return;
+  }
+  if (base_pairs_.empty())
+    for (Index i = 0; i < base_->rows(); ++i)
+      for (auto k = base_->diagonal(i) + 1; k < base_->row_start()[static_cast<std::size_t>(i) + 1]; ++k) {
+        base_pairs_.push_back(i);
+        base_pairs_.push_back(base_->columns()[static_cast<std::size_t>(k)]);
+      }
+  std::vector<Index> flat;
+  flat.reserve(2 * added_.size());
+  for (const auto& [i, j] : added_) flat.insert(flat.end(), {i, j});
+  const std::array<BlockPattern::Cliques, 2> cliques = {{{base_pairs_, 2}, {flat, 2}}};
+  pattern_ = std::make_shared<BlockPattern>(base_->rows(), cliques);
+  place_.resize(static_cast<std::size_t>(base_->blocks()));
+  for_chunks(base_->rows(), 1024, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      auto in = pattern_->diagonal(i);  // both rows are sorted
+      for (auto k = base_->diagonal(i); k < base_->row_start()[static_cast<std::size_t>(i) + 1]; ++k) {
+        while (pattern_->columns()[static_cast<std::size_t>(in)] != base_->columns()[static_cast<std::size_t>(k)]) ++in;
+        place_[static_cast<std::size_t>(k)] = in;
+      }
+    }
+  });
+}
+
+void ContactPattern::copy_base(const BlockMatrix& from, BlockMatrix& A) const {
+  assert(A.shared_pattern() == pattern_);
+  if (pattern_ == base_) {
+    std::copy(from.values().begin(), from.values().end(), A.values().begin());
+    return;
+  }
+  A.set_zero();
+  for_chunks(static_cast<Index>(base_->blocks()), 8192, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) std::copy_n(from.block(k), 9, A.block(place_[static_cast<std::size_t>(k)]));
+  });
+}
+
+}  // namespace pliant

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "pliant/energies/energy.hpp"
+#include "pliant/linalg/block_matrix.hpp"
+
+namespace pliant {
+
+/// The pattern of a Hessian whose couplings come and go with contacts: that of the model, and what contact couples on
+/// top of it. Within a step it only grows, so that few iterations need another symbolic factorisation; what was needed
+/// before the step is forgotten, so that a step's bits do not depend on the steps before it.
+class ContactPattern {
+ public:
+  explicit ContactPattern(std::shared_ptr<const BlockPattern> base);
+
+  void begin_step() { needs_reset_ = true; }
+  /// A pattern with the model's couplings and those of all stencils. The same object as last time where that will do.
+  const std::shared_ptr<const BlockPattern>& cover(std::span<const Energy* const> energies);
+  /// A on the pattern of the last cover() becomes `from`, which is on the model's.
+  void copy_base(const BlockMatrix& from, BlockMatrix& A) const;
+
+ private:
+  void build();
+
+  std::shared_ptr<const BlockPattern> base_, pattern_;
+  std::vector<std::int64_t> place_;                   ///< of each block of the base
+  std::vector<std::array<Index, 2>> added_, needed_;  ///< couplings beyond the base, ascending
+  std::vector<Index> base_pairs_;
+  bool needs_reset_ = true;
+};
+
+}  // namespace pliant

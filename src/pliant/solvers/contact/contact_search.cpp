@@ -1,0 +1,200 @@
+#include "pliant/solvers/contact/contact_search.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "pliant/contact/intersection.hpp"
+#include "pliant/contact/pair_derivatives.hpp"
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr Index kGrain = 1024;
+
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+/// Calls visit(point, signed distance) for the points of bodies that plane number p keeps out.
+template <class Visit>
+void for_points_at_plane(const ContactModel& model, const ObstacleState& obstacles, std::size_t p, const VecX& x,
+                         Visit&& visit) {
+  const PlaneShape& plane = obstacles.planes[p];
+  const ContactSurface& s = *model.surface;
+  for (Index i : s.points) {
+    if (model.is_obstacle(i)) break;  // they come last
+    const std::size_t pair = at(s.group[at(i)]) * at(s.groups) + at(model.planes[p].group);
+    if (s.touches[pair]) visit(i, plane.normal.dot(Vec3(node(x, i)) - plane.point));
+  }
+}
+
+void lower(std::atomic<double>& least, double value) {
+  double old = least.load(std::memory_order_relaxed);
+  while (value < old && !least.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+ContactSearch::ContactSearch(std::shared_ptr<const ContactModel> model)
+    : model_(std::move(model)), broad_(model_->surface) {}
+
+void ContactSearch::set_obstacles(const ObstacleState& obstacles) {
+  obstacles_ = obstacles;
+  low_.resize(0);
+}
+
+const VecX& ContactSearch::all_positions(const VecX& x) {
+  positions_.resize(x.size() + obstacles_.positions.size());
+  positions_.head(x.size()) = x;
+  positions_.tail(obstacles_.positions.size()) = obstacles_.positions;
+  return positions_;
+}
+
+bool ContactSearch::covers(const VecX& x) const {
+  return low_.size() == x.size() && (x.array() >= low_.array()).all() && (x.array() <= high_.array()).all();
+}
+
+ContactPair ContactSearch::point_triangle(const CandidatePair& candidate) const {
+  const Triangle& t = model_->surface->triangles[at(candidate.second)];
+  ContactPair pair;
+  pair.kind = PairKind::point_triangle;
+  pair.corners = {candidate.first, t[0], t[1], t[2]};
+  // Weights are those of surfaces of like meshes. An obstacle's mesh says nothing about how the body's forces should
+  // be spread, so that next to one the body's own area counts.
+  double area = model_->point_area[at(candidate.first)];
+  if (model_->is_obstacle(candidate.first)) {
+    double triangle = 0;
+    for (Index i : t) triangle += model_->point_area[at(i)] / 3;
+    area = std::min(area, triangle);
+  }
+  pair.area = area / 4;
+  return pair;
+}
+
+ContactPair ContactSearch::edge_edge(const CandidatePair& candidate) const {
+  const Edge &a = model_->surface->edges[at(candidate.first)], &b = model_->surface->edges[at(candidate.second)];
+  ContactPair pair;
+  pair.kind = PairKind::edge_edge;
+  pair.corners = {a[0], a[1], b[0], b[1]};
+  double first = model_->edge_area[at(candidate.first)], second = model_->edge_area[at(candidate.second)];
+  if (model_->is_obstacle(a[0])) first = second;
+  if (model_->is_obstacle(b[0])) second = first;
+  pair.area = (first + second) / 4;
+  pair.threshold =
+      mollifier_threshold(model_->edge_length2[at(candidate.first)], model_->edge_length2[at(candidate.second)]);
+  return pair;
+}
+
+void ContactSearch::find_near(const VecX& x, Near& near) {
+  const double dhat = model_->options.dhat, dhat2 = dhat * dhat;
+  if (!covers(x)) {
+    const double margin = 0.5 * dhat;  // so that small moves need no search of their own
+    broad_.find(all_positions(x), dhat + 2 * margin, candidates_);
+    low_ = x.array() - margin;
+    high_ = x.array() + margin;
+  }
+  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
+  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
+  const auto chunks = static_cast<std::size_t>((total + kGrain - 1) / kGrain);
+  chunks_.resize(std::max(chunks_.size(), chunks));
+  chunk_gap2_.assign(chunks, std::numeric_limits<double>::infinity());
+  for_chunks(total, kGrain, [&](Index begin, Index end) {
+    auto& found = chunks_[at(begin / kGrain)];
+    found.clear();
+    double gap2 = std::numeric_limits<double>::infinity();
+    for (Index k = begin; k < end; ++k) {
+      const ContactPair pair = k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
+                                             : edge_edge(candidates_.edge_edge[at(k - triangles)]);
+      const double d2 = place(pair, model_->nodes, x, obstacles_).closest.d2;
+      if (!(d2 < dhat2)) continue;
+      found.push_back(pair);
+      gap2 = std::min(gap2, d2);
+    }
+    chunk_gap2_[at(begin / kGrain)] = gap2;
+  });
+  near.pairs.clear();
+  double gap2 = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < chunks; ++c) {
+    near.pairs.insert(near.pairs.end(), chunks_[c].begin(), chunks_[c].end());
+    gap2 = std::min(gap2, chunk_gap2_[c]);
+  }
+  for (std::size_t p = 0; p < obstacles_.planes.size(); ++p)
+    for_points_at_plane(*model_, obstacles_, p, x, [&](Index i, double d) {
+      if (!(d < dhat)) return;
+      ContactPair pair;
+      pair.corners[0] = i;
+      pair.plane = static_cast<Index>(p);
+      pair.area = model_->point_area[at(i)];
+      near.pairs.push_back(pair);
+      gap2 = std::min(gap2, d > 0 ? d * d : 0);
+    });
+  near.gap = std::sqrt(gap2);
+}
+
+double ContactSearch::plane_step(const VecX& x, const VecX& dx, double gap) const {
+  double step = 1;
+  for (std::size_t p = 0; p < obstacles_.planes.size(); ++p)
+    for_points_at_plane(*model_, obstacles_, p, x, [&](Index i, double d) {
+      const double closing = -obstacles_.planes[p].normal.dot(Vec3(node(dx, i)));
+      const double keep = std::min(gap * d, 0.5 * model_->options.dhat);
+      if (closing > 0) step = std::min(step, std::max(0.0, d - keep) / closing);
+    });
+  return step;
+}
+
+double ContactSearch::largest_step(const VecX& x, const VecX& dx, const VecX& obstacles, double gap) {
+  all_positions(x);
+  motion_.setZero(positions_.size());
+  motion_.head(dx.size()) = dx;
+  if (obstacles.size() > 0) motion_.tail(obstacles.size()) = obstacles;
+  broad_.find_swept(positions_, motion_, model_->options.dhat, candidates_);
+  low_ = x.cwiseMin(x + dx);
+  high_ = x.cwiseMax(x + dx);
+  if (obstacles.size() > 0) low_.resize(0);  // the obstacles will not be where they are now
+
+  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
+  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
+  // The least of all times is the same whichever thread finds it first.
+  std::atomic<double> least{plane_step(x, dx, gap)};
+  for_chunks(total, kGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      std::array<Index, 4> corners;
+      const bool is_triangle = k < triangles;
+      if (is_triangle) {
+        const auto& [p, t] = candidates_.point_triangle[at(k)];
+        const Triangle& triangle = model_->surface->triangles[at(t)];
+        corners = {p, triangle[0], triangle[1], triangle[2]};
+      } else {
+        const auto& [a, b] = candidates_.edge_edge[at(k - triangles)];
+        const Edge &first = model_->surface->edges[at(a)], &second = model_->surface->edges[at(b)];
+        corners = {first[0], first[1], second[0], second[1]};
+      }
+      Corners from, move;
+      for (std::size_t c = 0; c < 4; ++c) {
+        from[c] = node(positions_, corners[c]);
+        move[c] = node(motion_, corners[c]);
+      }
+      const CcdOptions options{.until = least.load(std::memory_order_relaxed),
+                               .gap = gap,
+                               .most_gap = 0.5 * model_->options.dhat,
+                               .tolerance = 0.5};
+      if (const auto time =
+              time_of_impact(is_triangle ? PairKind::point_triangle : PairKind::edge_edge, from, move, options))
+        lower(least, *time);
+    }
+  });
+  return std::min(1.0, least.load());
+}
+
+std::vector<CandidatePair> ContactSearch::intersections(const VecX& x) {
+  std::vector<CandidatePair> found = find_intersections(broad_, all_positions(x));
+  for (std::size_t p = 0; p < obstacles_.planes.size(); ++p)
+    for_points_at_plane(*model_, obstacles_, p, x, [&](Index i, double d) {
+      if (!(d > 0)) found.push_back({i, -1 - static_cast<Index>(p)});
+    });
+  return found;
+}
+
+}  // namespace pliant

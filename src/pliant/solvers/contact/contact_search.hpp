@@ -1,0 +1,51 @@
+#pragma once
+
+#include <memory>
+
+#include "pliant/contact/broad_phase.hpp"
+#include "pliant/contact/ccd.hpp"
+#include "pliant/energies/contact_pair.hpp"
+
+namespace pliant {
+
+/// Which pairs are near where, and how far one can go: the geometry of contact in a step. Candidates from one search
+/// serve all positions in the region that was searched; correct answers never depend on who searched before.
+class ContactSearch {
+ public:
+  explicit ContactSearch(std::shared_ptr<const ContactModel> model);
+
+  /// Obstacles are elsewhere: the region searched is forgotten.
+  void set_obstacles(const ObstacleState& obstacles);
+
+  /// The pairs nearer than dhat at x, in an order of their own, and their least distance.
+  struct Near {
+    std::vector<ContactPair> pairs;
+    double gap;  ///< m; infinity without pairs
+  };
+  void find_near(const VecX& x, Near& near);
+
+  /// How far everything may move along dx (nodes) and `obstacles` (theirs, or empty), at most 1, without any two
+  /// surfaces coming nearer than `gap` times their distance or dhat/2, whichever is less.
+  double largest_step(const VecX& x, const VecX& dx, const VecX& obstacles, double gap);
+
+  /// Pairs (edge, triangle) that intersect at x, exactly, and points behind planes as (point, -1 - plane).
+  std::vector<CandidatePair> intersections(const VecX& x);
+
+ private:
+  const VecX& all_positions(const VecX& x);
+  bool covers(const VecX& x) const;
+  ContactPair point_triangle(const CandidatePair& candidate) const;
+  ContactPair edge_edge(const CandidatePair& candidate) const;
+  double plane_step(const VecX& x, const VecX& dx, double gap) const;
+
+  std::shared_ptr<const ContactModel> model_;
+  BroadPhase broad_;
+  Candidates candidates_;
+  ObstacleState obstacles_;
+  VecX positions_, motion_;  ///< of nodes and obstacles
+  VecX low_, high_;          ///< the region of the nodes that the candidates are good for; empty: none
+  std::vector<std::vector<ContactPair>> chunks_;
+  std::vector<double> chunk_gap2_;
+};
+
+}  // namespace pliant

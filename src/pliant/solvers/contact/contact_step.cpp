@@ -1,0 +1,251 @@
+#include "pliant/solvers/contact/contact_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/solvers/stopwatch.hpp"
+
+namespace pliant {
+
+namespace {
+
+ObstacleState obstacles_at_time(const ContactModel& model, double time) {
+  ObstacleState state;
+  state.positions.resize(3 * Eigen::Index(model.positions() - model.nodes));
+  for (const ContactModel::Placed& obstacle : model.obstacles) {
+    const RigidPose pose = obstacle.motion.pose(time);
+    for (Index i = obstacle.positions.begin; i < obstacle.positions.end; ++i)
+      node(state.positions, i - model.nodes) = pose.from_rest(node(model.rest, i));
+  }
+  for (const ContactModel::Placed& plane : model.planes) {
+    const RigidPose pose = plane.motion.pose(time);
+    state.planes.push_back({pose.from_rest(plane.plane.point), pose.rotation * plane.plane.normal});
+  }
+  return state;
+}
+
+}  // namespace
+
+ContactStep::ContactStep(std::shared_ptr<const ContactModel> model, const BlockPattern& pattern)
+    : model_(std::move(model)),
+      search_(model_),
+      barrier_(model_),
+      assembler_(model_->nodes, {&barrier_, &friction_}, pattern),
+      energies_{&barrier_, &friction_} {}
+
+void ContactStep::begin_step(const VecX& x, double time, double h) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  x_n_ = x;
+  time_ = time;
+  h_ = h;
+  begin_ = obstacles_at_time(*model_, time);
+  end_ = obstacles_at_time(*model_, time + h);
+  barrier_.set_stiffness(model_->stiffness(h));
+  place_obstacles(0);
+  last_gap_ = std::numeric_limits<double>::infinity();
+  renew_friction(x);
+}
+
+/// On the way from the beginning to the end of the step, vertices along straight lines.
+ObstacleState ContactStep::obstacles_at(double progress) const {
+  if (progress >= 1) return end_;
+  ObstacleState state;
+  state.positions = begin_.positions + progress * (end_.positions - begin_.positions);
+  for (std::size_t p = 0; p < begin_.planes.size(); ++p) {
+    const PlaneShape &a = begin_.planes[p], &b = end_.planes[p];
+    state.planes.push_back(
+        {a.point + progress * (b.point - a.point), (a.normal + progress * (b.normal - a.normal)).normalized()});
+  }
+  return state;
+}
+
+void ContactStep::place_obstacles(double progress) {
+  progress_ = progress;
+  const ObstacleState state = obstacles_at(progress);
+  search_.set_obstacles(state);
+  barrier_.set_obstacles(state);
+  near_at_.resize(0);
+}
+
+std::string ContactStep::describe_intersections(const VecX& x) {
+  if (left_behind_.size() == x.size() && left_behind_ == x) return "";
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const std::vector<CandidatePair> found = search_.intersections(x);
+  if (found.empty()) return "";
+  const ContactSurface& s = *model_->surface;
+  const auto group = [&](Index i) {
+    return model_->group_names[static_cast<std::size_t>(s.group[static_cast<std::size_t>(i)])];
+  };
+  std::string text = fmt::format("{} surface edges cut triangles where the step begins:", found.size());
+  constexpr std::size_t kMost = 10;
+  for (std::size_t k = 0; k < std::min(found.size(), kMost); ++k) {
+    const auto [first, second] = found[k];
+    if (second < 0) {
+      text += fmt::format(" vertex {} of '{}' lies behind plane '{}';", first, group(first),
+                          model_->planes[static_cast<std::size_t>(-1 - second)].name);
+      continue;
+    }
+    const Edge& e = s.edges[static_cast<std::size_t>(first)];
+    const Triangle& t = s.triangles[static_cast<std::size_t>(second)];
+    text += fmt::format(" edge ({}, {}) of '{}' cuts triangle {} ({}, {}, {}) of '{}';", e[0], e[1], group(e[0]),
+                        second, t[0], t[1], t[2], group(t[0]));
+  }
+  if (found.size() > kMost) text += fmt::format(" and {} more;", found.size() - kMost);
+  return text + " contact needs surfaces that are apart: move the bodies, or exclude the pair from contact";
+}
+
+void ContactStep::update(const VecX& x) {
+  if (near_at_.size() == x.size() && near_at_ == x) return;
+  search_.find_near(x, near_);
+  barrier_.set_pairs(near_.pairs);
+  near_at_ = x;
+}
+
+double ContactStep::value(const Pose& pose) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  update(pose.x);
+  return assembler_.value(pose);
+}
+
+double ContactStep::add_gradient(const Pose& pose, VecX& g) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  update(pose.x);
+  return assembler_.add_gradient(pose, g);
+}
+
+std::span<const Energy* const> ContactStep::energies_at(const VecX& x) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  update(x);
+  return energies_;
+}
+
+void ContactStep::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  update(pose.x);
+  assembler_.add_hessian(pose, projection, A);
+}
+
+void ContactStep::advance(VecX& x, const BoundaryState& boundary) {
+  if (arrived()) return;
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  VecX dx = VecX::Zero(x.size());
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    if (boundary.fixed[static_cast<std::size_t>(i)]) dx[i] = boundary.positions[i] - x[i];
+  const ObstacleState now = obstacles_at(progress_);
+  const VecX obstacles = end_.positions - now.positions;
+  const bool planes_rest =
+      std::equal(now.planes.begin(), now.planes.end(), end_.planes.begin(),
+                 [](const PlaneShape& a, const PlaneShape& b) { return a.point == b.point && a.normal == b.normal; });
+  if (planes_rest && dx.isZero(0) && obstacles.isZero(0)) {
+    progress_ = 1;
+    return;
+  }
+  double step = search_.largest_step(x, dx, obstacles, 0.5);
+  step = std::min(step, plane_advance(x));
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    if (boundary.fixed[static_cast<std::size_t>(i)]) x[i] = step >= 1 ? boundary.positions[i] : x[i] + step * dx[i];
+  place_obstacles(step >= 1 ? 1 : progress_ + step * (1 - progress_));
+}
+
+/// The share of the planes' remaining way that leaves every point half of its gap.
+double ContactStep::plane_advance(const VecX& x) const {
+  double step = 1;
+  for (std::size_t p = 0; p < begin_.planes.size(); ++p) {
+    const PlaneShape now = obstacles_at(progress_).planes[p];
+    const PlaneShape& then = end_.planes[p];
+    const double turn = (then.normal - now.normal).norm();
+    const double shift = (then.point - now.point).norm();
+    if (turn == 0 && shift == 0) continue;
+    for (Index i : model_->surface->points) {
+      if (model_->is_obstacle(i)) break;
+      const Vec3 p_i = node(x, i);
+      const double distance = now.normal.dot(p_i - now.point);
+      const double keep = std::min(0.5 * distance, 0.5 * model_->options.dhat);
+      // A unit normal between two others turns at most twice as fast as the line between them passes.
+      const double approach =
+          turn == 0 ? now.normal.dot(then.point - now.point) : shift + 2 * turn * ((p_i - now.point).norm() + shift);
+      if (approach > 0) step = std::min(step, std::max(0.0, distance - keep) / approach);
+    }
+  }
+  return step;
+}
+
+double ContactStep::largest_step(const VecX& x, const VecX& dx) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  return search_.largest_step(x, dx, VecX(), 0.1);
+}
+
+bool ContactStep::adapt(const VecX& x) {
+  if (!model_->options.adaptive) return false;
+  constexpr double kTiny = 0.01, kMost = 1e4;  // of dhat; of the first kappa
+  const double gap = minimum_gap(x);
+  const bool shrinking = gap < last_gap_ && gap < kTiny * model_->options.dhat;
+  last_gap_ = gap;
+  if (!shrinking || barrier_.stiffness() >= kMost * model_->stiffness(h_)) return false;
+  barrier_.set_stiffness(2 * barrier_.stiffness());
+  return true;
+}
+
+void ContactStep::renew_friction(const VecX& x) {
+  std::vector<FrictionPair> pairs;
+  const ContactSurface& s = *model_->surface;
+  update(x);
+  for (const ContactPair& pair : near_.pairs) {
+    const auto group = [&](std::size_t corner) { return s.group[static_cast<std::size_t>(pair.corners[corner])]; };
+    const Index other = pair.plane >= 0 ? model_->planes[static_cast<std::size_t>(pair.plane)].group
+                                        : group(pair.kind == PairKind::point_triangle ? 1 : 2);
+    const double mu = model_->friction_of(group(0), other);
+    if (!(mu > 0)) continue;
+    const PlacedPair placed = place(pair, model_->nodes, x, barrier_.obstacles());
+    FrictionPair friction;
+    friction.force = mu * barrier_.normal_force(pair, placed);
+    if (!(friction.force > 0) || !std::isfinite(friction.force)) continue;
+    friction.weight = placed.closest.weight;
+    friction.tangents = tangents_of(placed.closest.r);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Index i = pair.corners[k];
+      if (i < 0) continue;
+      if (i < model_->nodes) {
+        friction.nodes[k] = i;
+        friction.start[k] = node(x_n_, i);
+      } else {
+        friction.offset +=
+            friction.weight[k] * (node(end_.positions, i - model_->nodes) - node(begin_.positions, i - model_->nodes));
+      }
+    }
+    if (pair.plane >= 0) {
+      const ContactModel::Placed& plane = model_->planes[static_cast<std::size_t>(pair.plane)];
+      const RigidPose from = plane.motion.pose(time_), to = plane.motion.pose(time_ + h_);
+      const Vec3 point = node(x_n_, pair.corners[0]);
+      friction.offset -= to.from_rest(from.to_rest(point)) - point;
+    }
+    pairs.push_back(friction);
+  }
+  friction_.set_pairs(std::move(pairs), h_ * model_->options.eps_v);
+}
+
+double ContactStep::minimum_gap(const VecX& x) {
+  update(x);
+  return near_.gap;
+}
+
+ContactStep::Forces ContactStep::forces(const Pose& pose) {
+  update(pose.x);
+  Forces forces;
+  forces.total = VecX::Zero(pose.x.size());
+  assembler_.add_gradient(pose, forces.total);
+  forces.total = -forces.total;
+  forces.normal = VecX::Zero(pose.x.size());
+  std::vector<double> values(near_.pairs.size()), gradients(12 * near_.pairs.size());
+  const auto count = static_cast<Index>(near_.pairs.size());
+  barrier_.evaluate(pose, {0, count}, values.data(), gradients.data());
+  const Stencils& stencils = barrier_.stencils();
+  for (std::size_t k = 0; k < stencils.nodes.size(); ++k)
+    if (stencils.nodes[k] >= 0)
+      node(forces.normal, stencils.nodes[k]) -= Eigen::Map<const Vec3>(gradients.data() + 3 * k);
+  return forces;
+}
+
+}  // namespace pliant

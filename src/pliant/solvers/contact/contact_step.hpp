@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pliant/energies/assembler.hpp"
+#include "pliant/energies/barrier_energy.hpp"
+#include "pliant/energies/friction_energy.hpp"
+#include "pliant/sim/boundary.hpp"
+#include "pliant/solvers/contact/contact_search.hpp"
+
+namespace pliant {
+
+/// Contact in one step of a minimising solver (docs/contact.md): the barrier at whatever positions are asked for,
+/// friction with the normal forces of the step's beginning, obstacles on their way, and how far an iteration may go.
+class ContactStep {
+ public:
+  ContactStep(std::shared_ptr<const ContactModel> model, const BlockPattern& pattern);
+
+  const ContactModel& model() const { return *model_; }
+  /// At x, where the step begins. Obstacles are where they are at `time`, and on their way to where they will be at
+  /// time + h.
+  void begin_step(const VecX& x, double time, double h);
+  /// What intersects, for people, or nothing. Looked at only where x is not what end_step was told.
+  std::string describe_intersections(const VecX& x);
+  void end_step(const VecX& x) { left_behind_ = x; }
+
+  double value(const Pose& pose);
+  double add_gradient(const Pose& pose, VecX& g);
+  /// Brings the stencils up to date with x, so that the pattern of a matrix for it can be made.
+  std::span<const Energy* const> energies_at(const VecX& x);
+  void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A);
+
+  /// Whether all that is prescribed is where the step ends.
+  bool arrived() const { return progress_ >= 1; }
+  /// Moves obstacles, and the prescribed unknowns of x, as far towards where they belong as nothing is touched, but
+  /// only through half of any gap: the bodies need room to give way. Changes the potential.
+  void advance(VecX& x, const BoundaryState& boundary);
+  /// Puts obstacles where the step ends, for those who judge a finished step.
+  void place_at_end() { place_obstacles(1); }
+  /// The largest permissible step of a line search, at most 1: leaves a tenth of every gap.
+  double largest_step(const VecX& x, const VecX& dx);
+  /// Doubles kappa when the least gap is tiny and still shrinking, where the options ask for it. Changes the potential.
+  bool adapt(const VecX& x);
+  /// Friction with the normal forces and tangents at x.
+  void renew_friction(const VecX& x);
+  bool has_friction() const { return !friction_.pairs().empty(); }
+
+  /// The least distance of any two surfaces at x, m; infinity where none is below dhat.
+  double minimum_gap(const VecX& x);
+  Index pairs() const { return static_cast<Index>(near_.pairs.size()); }
+  /// Forces on the nodes at the end of the step, N: those of the barrier, and those with friction.
+  struct Forces {
+    VecX normal, total;
+  };
+  Forces forces(const Pose& pose);
+  double stiffness() const { return barrier_.stiffness(); }
+
+  /// Seconds spent in here are added to this counter, if any.
+  void book(double* seconds) { seconds_ = seconds; }
+
+ private:
+  void update(const VecX& x);
+  ObstacleState obstacles_at(double progress) const;
+  void place_obstacles(double progress);
+  double plane_advance(const VecX& x) const;
+
+  std::shared_ptr<const ContactModel> model_;
+  ContactSearch search_;
+  BarrierEnergy barrier_;
+  FrictionEnergy friction_;
+  Assembler assembler_;
+  std::vector<const Energy*> energies_;
+  ContactSearch::Near near_;
+  VecX near_at_;  ///< where near_ holds; empty: nowhere
+  VecX x_n_, left_behind_;
+  ObstacleState begin_, end_;  ///< of the step
+  double time_ = 0, h_ = 0;    ///< where the step begins, and how long it is, s
+  double progress_ = 1;        ///< of what is prescribed, 0 to 1
+  double last_gap_ = 0;
+  double* seconds_ = nullptr;
+  double unbooked_ = 0;
+};
+
+}  // namespace pliant

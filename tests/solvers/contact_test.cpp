@@ -1,0 +1,279 @@
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <Eigen/Geometry>
+
+#include "pliant/contact/intersection.hpp"
+#include "pliant/math/error.hpp"
+#include "pliant/solvers/catalogue.hpp"
+#include "support/models.hpp"
+
+namespace pliant {
+namespace {
+
+BodyOptions box_body(const std::string& name, const Vec3& size, std::array<Index, 3> cells, const Vec3& at,
+                     double young, double density = 1000) {
+  MeshData data = box({.size = size, .cells = cells});
+  for (Vec3& p : data.vertices) p += at - 0.5 * size;
+  BodyOptions body;
+  body.name = name;
+  body.mesh = std::make_shared<TetMesh>(std::move(data));
+  body.material = testing::material("neo-hookean", young, 0.3);
+  body.density = density;
+  return body;
+}
+
+Collider floor_plane(double friction = 0) {
+  Collider plane;
+  plane.name = "floor";
+  plane.shape = PlaneShape{Vec3::Zero(), Vec3::UnitY()};
+  plane.friction = friction;
+  return plane;
+}
+
+/// Nothing cuts anything, by a test that shares no code with the solver's.
+bool is_apart(const Model& model, const VecX& x) {
+  const ContactModel& contact = *model.contact();
+  VecX all = contact.rest;
+  all.head(x.size()) = x;
+  BroadPhase broad(contact.surface);
+  return find_intersections(broad, all).empty();
+}
+
+Vec3 momentum(const Model& model, const State& state) {
+  Vec3 p = Vec3::Zero();
+  for (Index i = 0; i < model.nodes(); ++i) p += model.mass().lumped()[i] * node(state.v, i);
+  return p;
+}
+
+TEST(Contact, ABlockRestsOnAPlaneWithoutTouchingIt) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(box_body("block", {0.2, 0.1, 0.2}, {4, 2, 4}, {0, 0.0505, 0}, 1e5));
+  builder.add_collider(floor_plane());
+  builder.set_contact({.dhat = 1e-3});
+  const auto model = builder.build();
+  EXPECT_EQ(model->colliders(), nullptr);
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  StepReport report;
+  for (int k = 0; k < 30; ++k) {
+    report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.converged()) << report.detail;
+    EXPECT_GT(report.minimum_gap, 0);
+  }
+  EXPECT_LT(state.v.cwiseAbs().maxCoeff(), 1e-2);
+  EXPECT_LT(report.minimum_gap, 1e-3);
+  EXPECT_EQ(report.contacts, 25);
+}
+
+TEST(Contact, AFrictionlessImpactConservesMomentum) {
+  // Two blocks, turned against each other, meet at 3 m/s in free space.
+  ModelBuilder builder;
+  BodyOptions first = box_body("first", {0.2, 0.2, 0.2}, {3, 3, 3}, {0, 0, 0}, 1e5);
+  BodyOptions second = box_body("second", {0.2, 0.2, 0.2}, {3, 3, 3}, {0.03, 0.215, 0.02}, 1e5, 500);
+  MeshData data = second.mesh->data();
+  const Mat3 R = Eigen::AngleAxisd(0.3, Vec3(1, 2, 0.5).normalized()).toRotationMatrix();
+  for (Vec3& p : data.vertices) p = R * (p - Vec3(0.03, 0.2, 0.02)) + Vec3(0.03, 0.29, 0.02);
+  second.mesh = std::make_shared<TetMesh>(std::move(data));
+  second.velocity = {0.1, -3, 0};
+  builder.add_body(first);
+  builder.add_body(second);
+  builder.set_contact({.dhat = 1e-3});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "pod-newton", {{"tolerance", 1e-7}});
+  State state = model->rest_state();
+  const Vec3 before = momentum(*model, state);
+  int touching = 0;
+  for (int k = 0; k < 20; ++k) {
+    const StepReport report = stepper->step(state, 1.0 / 100);
+    ASSERT_TRUE(report.converged()) << k << ": " << report.detail;
+    touching += report.contacts > 0;
+    EXPECT_TRUE(is_apart(*model, state.x)) << k;
+    EXPECT_LE((momentum(*model, state) - before).norm(), 1e-8 * before.norm()) << k;
+  }
+  EXPECT_GT(touching, 2);
+  EXPECT_GT(node(state.v, 0).norm(), 0);  // the first was hit
+}
+
+/// The mean displacement along a slope after `seconds`, and theory's.
+struct Slide {
+  double distance, speed, theory;
+};
+Slide slide(double mu, double angle, double seconds, double h) {
+  ModelBuilder builder;
+  const double g = 9.81;
+  // The slope is the plane y = 0 and gravity leans.
+  builder.set_gravity(g * Vec3(std::sin(angle), -std::cos(angle), 0));
+  builder.add_body(box_body("block", {0.1, 0.05, 0.1}, {2, 1, 2}, {0, 0.0257, 0}, 1e7));
+  builder.add_collider(floor_plane());
+  builder.set_contact({.dhat = 1e-3, .friction = mu, .eps_v = 1e-3});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "pod-newton", {{"tolerance", 1e-4}});
+  State state = model->rest_state();
+  // Comes to rest on a level plane's worth of normal force first: begin at the height where it would hang.
+  const auto steps = static_cast<int>(std::lround(seconds / h));
+  for (int k = 0; k < steps; ++k) {
+    const StepReport report = stepper->step(state, h);
+    EXPECT_TRUE(report.converged()) << report.detail;
+  }
+  const Vec3 p = momentum(*model, state) / model->mass().lumped().sum();
+  double shift = 0;
+  for (Index i = 0; i < model->nodes(); ++i) shift += (node(state.x, i) - node(model->rest(), i)).x() / model->nodes();
+  return {shift, p.x(), g * (std::sin(angle) - mu * std::cos(angle))};
+}
+
+TEST(Contact, ABlockOnASlopeStaysBelowTheAngleOfFriction) {
+  const double mu = 0.5;
+  const Slide below = slide(mu, 0.99 * std::atan(mu), 1, 0.005);
+  EXPECT_LT(below.speed, 1e-3);
+  EXPECT_GT(below.speed, 0);  // creeps: friction below eps_v is viscous
+}
+
+TEST(Contact, ABlockOnASlopeAcceleratesBeyondTheAngleOfFrictionAsTheorySays) {
+  const double mu = 0.5, angle = 1.01 * std::atan(mu);
+  // Between two instants, after it has settled on the slope and exceeded eps_v.
+  const Slide early = slide(mu, angle, 0.5, 0.005), late = slide(mu, angle, 1.5, 0.005);
+  EXPECT_NEAR(late.speed - early.speed, late.theory, 0.03 * late.theory);
+}
+
+TEST(Contact, AStartThatIntersectsIsRefusedWithTheTriangles) {
+  ModelBuilder builder;
+  builder.add_body(box_body("lower", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5));
+  builder.add_body(box_body("upper", {1, 1, 1}, {1, 1, 1}, {0.3, 0.9, 0.2}, 1e5));
+  builder.set_contact({});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  const StepReport report = stepper->step(state, 0.01);
+  EXPECT_EQ(report.outcome, Outcome::intersecting_start);
+  EXPECT_FALSE(report.advanced());
+  EXPECT_NE(report.detail.find("cuts triangle"), std::string::npos) << report.detail;
+  EXPECT_NE(report.detail.find("'upper'"), std::string::npos);
+  EXPECT_EQ(state.x, model->rest());
+}
+
+TEST(Contact, PairsThatNeverTouchMayOverlap) {
+  ModelBuilder builder;
+  builder.add_body(box_body("lower", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5));
+  builder.add_body(box_body("upper", {1, 1, 1}, {1, 1, 1}, {0.3, 0.9, 0.2}, 1e5));
+  builder.set_contact({.pairs = {{"upper", "lower", 0, false}}});
+  const auto model = builder.build();
+  State state = model->rest_state();
+  EXPECT_TRUE(make_stepper(model, "pod-newton")->step(state, 0.01).converged());
+}
+
+TEST(Contact, AnObstacleOnItsWayPushesABodyAlong) {
+  // A box collider moves up by 0.2 m in 0.2 s under a block at rest.
+  ModelBuilder builder;
+  builder.add_body(box_body("block", {0.1, 0.1, 0.1}, {2, 2, 2}, {0, 0.06, 0}, 1e5));
+  Collider ram;
+  ram.name = "ram";
+  ram.shape = BoxShape{Vec3(0, -0.05, 0), Vec3(0.2, 0.05, 0.2)};
+  ram.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(0, 0.2, 0)}};
+  builder.add_collider(ram);
+  builder.set_contact({.dhat = 1e-3});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  for (int k = 0; k < 12; ++k) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.converged()) << k << ": " << report.detail;
+    EXPECT_GT(report.minimum_gap, 0);
+  }
+  double lowest = 1;
+  for (Index i = 0; i < model->nodes(); ++i) lowest = std::min(lowest, node(state.x, i).y());
+  EXPECT_GT(lowest, 0.2);
+}
+
+TEST(Contact, FrictionOfAMovingPlaneCarriesABodyAlong) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(box_body("block", {0.1, 0.05, 0.1}, {2, 1, 2}, {0, 0.0257, 0}, 1e6));
+  Collider belt = floor_plane();
+  belt.motion.translation.keys = {{0, Vec3::Zero()}, {10, Vec3(10, 0, 0)}};  // 1 m/s
+  builder.add_collider(belt);
+  builder.set_contact({.dhat = 1e-3, .friction = 0.5});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  for (int k = 0; k < 40; ++k) ASSERT_TRUE(stepper->step(state, 0.01).converged());
+  // mu g t = 1.96 m/s would be more than the belt's speed: it sticks by now.
+  EXPECT_NEAR((momentum(*model, state) / model->mass().lumped().sum()).x(), 1, 0.01);
+}
+
+TEST(Contact, StepsHaveTheSameBitsOnAnyNumberOfThreadsAndFromAnyStepper) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(box_body("lower", {0.2, 0.1, 0.2}, {6, 3, 6}, {0, 0.051, 0}, 2e4));
+  builder.add_body(box_body("upper", {0.15, 0.1, 0.15}, {5, 3, 5}, {0.01, 0.153, 0.02}, 2e4));
+  builder.add_collider(floor_plane());
+  builder.set_contact({.dhat = 2e-3, .friction = 0.3});
+  const auto model = builder.build();
+  std::vector<VecX> results;
+  for (int threads : {1, 3}) {
+    const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+    State state = model->rest_state();
+    auto stepper = make_stepper(model, "pod-newton");
+    for (int k = 0; k < 8; ++k) {
+      if (threads == 3 && k == 4) stepper = make_stepper(model, "pod-newton");
+      ASSERT_TRUE(stepper->step(state, 1.0 / 60).converged());
+    }
+    results.push_back(state.x);
+  }
+  EXPECT_EQ(results[0], results[1]);
+}
+
+TEST(Contact, AllNewtonSolversAndConjugateGradientsLandOnTheSameState) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  BodyOptions upper = box_body("upper", {0.1, 0.1, 0.1}, {2, 2, 2}, {0.01, 0.1515, 0.02}, 5e4);
+  upper.velocity = {0, -1, 0};
+  builder.add_body(box_body("lower", {0.2, 0.1, 0.2}, {4, 2, 4}, {0, 0.0505, 0}, 5e4));
+  builder.add_body(upper);
+  builder.add_collider(floor_plane());
+  builder.set_contact({.dhat = 1e-3, .friction = 0.2});
+  const auto model = builder.build();
+  std::vector<VecX> results;
+  for (const std::string name : {"newton", "pod-newton", "projected-newton", "kinetic-newton", "pcg"}) {
+    ParameterMap parameters{{"tolerance", 1e-5}};
+    if (name == "pcg") parameters["linear"] = "pcg";
+    const auto stepper = make_stepper(model, name == "pcg" ? "pod-newton" : name, parameters);
+    State state = model->rest_state();
+    for (int k = 0; k < 2; ++k) {
+      const StepReport report = stepper->step(state, 1.0 / 100);
+      ASSERT_TRUE(report.converged()) << name << ": " << report.detail;
+    }
+    results.push_back(state.x);
+  }
+  for (const VecX& x : results) EXPECT_LE((x - results[0]).cwiseAbs().maxCoeff(), 1e-8);
+}
+
+TEST(Contact, SolversWithoutItSaySo) {
+  ModelBuilder builder;
+  builder.add_body(box_body("block", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5));
+  builder.set_contact({});
+  EXPECT_THROW(make_stepper(builder.build(), "quasi-newton"), InputError);
+}
+
+TEST(Contact, QuadraticElementsTouchThroughAllTheirNodes) {
+  ModelBuilder builder;
+  BodyOptions body = box_body("block", {0.2, 0.1, 0.2}, {2, 1, 2}, {0, 0.0505, 0}, 1e5);
+  body.order = 2;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(body);
+  builder.add_collider(floor_plane());
+  builder.set_contact({.dhat = 1e-3});
+  const auto model = builder.build();
+  EXPECT_EQ(model->contact()->surface->triangles.size(), 4 * model->bodies()[0].surface().size());
+  double area = 0;
+  for (double a : model->contact()->point_area) area += a;
+  EXPECT_NEAR(area, 2 * 0.2 * 0.2 + 4 * 0.2 * 0.1, 1e-12);
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  for (int k = 0; k < 5; ++k) ASSERT_TRUE(stepper->step(state, 1.0 / 60).converged());
+  EXPECT_TRUE(is_apart(*model, state.x));
+}
+
+}  // namespace
+}  // namespace pliant
