@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 namespace pliant::experiments {
+
+double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double ConvergenceCurve::ms_to(double below) const {
   for (std::size_t k = 0; k < error.size(); ++k)
@@ -26,6 +29,7 @@ std::vector<ConvergenceCurve> convergence_curves(Context& context, const std::sh
   double best = exact->step(end, h).energy;
   std::vector<ConvergenceCurve> curves;
   std::vector<StepReport> reports;
+  std::vector<double> milliseconds;
   for (std::size_t m = 0; m < methods.size() && !context.stopped(); ++m) {
     const Contender& method = methods[m];
     context.progress(static_cast<double>(m) / static_cast<double>(methods.size()), method.label);
@@ -41,7 +45,9 @@ std::vector<ConvergenceCurve> convergence_curves(Context& context, const std::sh
     State state = start;
     stepper->step(state, h);  // pays what a run pays once
     state = start;
+    const double begin = processor_ms();
     reports.push_back(stepper->step(state, h));
+    milliseconds.push_back(processor_ms() - begin);
     best = std::min(best, reports.back().energy);
   }
   for (std::size_t m = 0; m < reports.size(); ++m) {
@@ -54,13 +60,12 @@ std::vector<ConvergenceCurve> convergence_curves(Context& context, const std::sh
       curve.alphas.push_back(record.alpha);
     }
     curve.error.push_back((report.energy - best) / first);
-    const double per_step = methods[m].solver == "quasi-newton" || methods[m].solver == "projective-dynamics" ||
-                                    methods[m].solver == "chebyshev"
-                                ? report.seconds.factorisation
-                                : 0;
     const auto count = std::max(1, report.iterations);
-    curve.ms_before = 1e3 * per_step;
-    curve.ms_per_iteration = 1e3 * (report.seconds.total - per_step) / count;
+    // What is made once per step, as a share of its time: Newton makes everything in every iteration.
+    const bool newton = methods[m].solver.ends_with("newton") && methods[m].solver != "quasi-newton";
+    const double share = newton ? 0 : report.seconds.factorisation / report.seconds.total;
+    curve.ms_before = milliseconds[m] * share;
+    curve.ms_per_iteration = milliseconds[m] * (1 - share) / count;
     curve.evaluations_per_iteration = static_cast<double>(report.line_search_evaluations) / count;
     curves.push_back(std::move(curve));
   }

@@ -6,6 +6,9 @@
 
 namespace pliant::experiments {
 
+/// Processor time of all threads so far: what other programs on the machine do not disturb. Run with one thread.
+double processor_ms();
+
 /// A solver with its parameters, to be run for one frame from a given state.
 struct Contender {
   std::string label, solver;
