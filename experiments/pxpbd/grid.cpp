@@ -62,7 +62,7 @@ std::shared_ptr<const Model> dropped_objects(int count, Index cells) {
   builder.set_gravity({0, -9.81, 0});
   for (int k = 0; k < count; ++k) {
     const int layer = k / 4, place = k % 4;
-    const Vec3 centre(0.26 + 0.48 * (place % 2) + 0.015 * ((layer * 7) % 3 - 1), 0.35 + 0.55 * layer,
+    const Vec3 centre(0.26 + 0.48 * (place % 2) + 0.015 * ((layer * 7) % 3 - 1), 0.4 + 0.6 * layer,
                       0.26 + 0.48 * (place / 2) + 0.015 * ((layer * 5) % 3 - 1));
     builder.add_body(soft_body(shape(k + layer, centre, cells), fmt::format("body {}", k)));
   }
@@ -185,10 +185,10 @@ void run(Context& context) {
 Experiment pxpbd_grid() {
   return {"pxpbd/grid",
           "Bodies dropped into a box, four bars twisted together, and the residual on a background grid (figs. 9-12)",
-          {{"objects", "16", "8", "bodies to drop: boxes, balls and rings"},
+          {{"objects", "12", "4", "bodies to drop: boxes, balls and rings"},
            {"cells", "6", "4", "cells across a body"},
-           {"spacing", "0.05", "0.07", "of the grid, m"},
-           {"steps", "150", "70", "of 1/60 s while the bodies fall and pile up"},
+           {"spacing", "0", "0", "of the grid, m; 0: the longest edge of a tetrahedron, on average"},
+           {"steps", "120", "50", "of 1/60 s while the bodies fall and pile up"},
            {"iterations", "100", "60", "of the step whose residual is followed"},
            {"turns", "0.75", "0.5", "by which either end of the bars is twisted"},
            {"twist_seconds", "2", "1", "the time that takes"}},

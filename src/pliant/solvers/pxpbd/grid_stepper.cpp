@@ -14,17 +14,21 @@ namespace {
 
 constexpr Index kBatchGrain = 4;
 
-double mean_edge(const Model& model) {
+/// The longest edges of the tetrahedra, on average. Only vertices carry mass to the grid: where its cells are smaller
+/// than the faces of a body, others slip through between them.
+double typical_longest_edge(const Model& model) {
   double sum = 0;
   std::size_t count = 0;
   for (const Body& body : model.bodies()) {
     if (!body.is_solid()) continue;
-    for (const Tet& t : body.mesh->tets())
+    const auto X = [&](Index i) { return body.mesh->vertices()[static_cast<std::size_t>(i)]; };
+    for (const Tet& t : body.mesh->tets()) {
+      double longest = 0;
       for (std::size_t a = 0; a < 4; ++a)
-        for (std::size_t b = a + 1; b < 4; ++b, ++count)
-          sum += (body.mesh->vertices()[static_cast<std::size_t>(t[a])] -
-                  body.mesh->vertices()[static_cast<std::size_t>(t[b])])
-                     .norm();
+        for (std::size_t b = a + 1; b < 4; ++b) longest = std::max(longest, (X(t[a]) - X(t[b])).norm());
+      sum += longest;
+      ++count;
+    }
   }
   return count > 0 ? sum / static_cast<double>(count) : 1;
 }
@@ -43,7 +47,7 @@ GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const Gri
       options_(options),
       elements_(*model_, options.name),
       local_(pbd::make_local_update(elements_, options.local, options.name)),
-      grid_(options.spacing > 0 ? options.spacing : mean_edge(*model_)),
+      grid_(options.spacing > 0 ? options.spacing : typical_longest_edge(*model_)),
       gradients_(model_->nodes(), tetrahedra(elements_)),
       colours_(static_cast<std::size_t>(elements_.count()), -1) {}
 
@@ -210,13 +214,15 @@ void GridPxpbdStepper::prepare_contacts(double time, double h) {
   contacts_.clear();
   if (!model_->colliders()) return;
   const auto& colliders = model_->colliders()->colliders();
+  // A vertex stops where all nodes of its cell do: half a cell outside, it does so on the surface, on average.
+  const double margin = 0.5 * grid_.spacing();
   for (std::size_t c = 0; c < colliders.size(); ++c) {
     const RigidPose before = colliders[c].motion.pose(time), after = colliders[c].motion.pose(time + h);
     for (Index i = 0; i < grid_.node_count(); ++i) {
       if (nodes_[4 * static_cast<std::size_t>(i) + 3] == 0) continue;
       const Vec3& x = grid_.position(i);
       const Distance d = distance(colliders[c], before, x);
-      if (d.value < 0) contacts_.push_back({i, c, d.normal, after.from_rest(before.to_rest(x)) - x, 0});
+      if (d.value < margin) contacts_.push_back({i, c, d.normal, after.from_rest(before.to_rest(x)) - x, 0});
     }
   }
   push_out();

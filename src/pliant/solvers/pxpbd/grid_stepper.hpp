@@ -10,7 +10,7 @@ namespace pliant {
 struct GridPxpbdOptions {
   std::string name = "grid-b-pxpbd";
   pbd::LocalOptions local{pbd::Method::blended};
-  double spacing = 0;  ///< of the grid, m; 0: the mean edge of the meshes
+  double spacing = 0;  ///< of the grid, m; 0: the longest edge of a tetrahedron, on average
   double cfl = 0.4;    ///< cells that a vertex may cross in a substep
   int iterations = 20;
   int most_substeps = 1000;  ///< of a step
@@ -33,7 +33,7 @@ class GridPxpbdStepper final : public Stepper {
   Index colours() const { return elements_.colours(); }
 
  private:
-  /// A node in an obstacle, which may not go deeper: (x - x^0) . n >= depth.
+  /// A node in an obstacle or less than half a cell from it, which may not come nearer: (x - x^0) . n >= depth.
   struct Contact {
     Index node;
     std::size_t collider;
