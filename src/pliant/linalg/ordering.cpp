@@ -28,8 +28,8 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 /// Graphs below this are ordered by METIS in one call; above, they are split here and the halves go to two threads.
 constexpr Index least_split = 4000;
-/// Separators tried at a split, of which the better is taken, and the levels at which this is done: the first ones decide
-/// most of the work.
+/// Separators tried at a split, of which the better is taken, and the levels at which this is done: the first ones
+/// decide most of the work.
 constexpr Index separators = 2;
 constexpr int levels_of_choice = 2;
 

@@ -40,7 +40,7 @@ class TreeSolve {
   AlignedArray memory_;
   std::int64_t memory_size_ = 0;
   void* work_ = nullptr;  ///< the memory as numbers of the type at work: fronts by supernode, then the unknowns
-  Index count_ = 0;      ///< right-hand sides at work, padded
+  Index count_ = 0;       ///< right-hand sides at work, padded
 };
 
 }  // namespace pliant
