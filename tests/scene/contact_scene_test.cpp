@@ -15,6 +15,8 @@ duration = 0.1
 [[body]]
 name = "block"
 box = {size = [1, 1, 1], cells = [1, 1, 1], origin = [0, 0.1, 0]}
+young = 1e5
+poisson = 0.3
 [[collider]]
 name = "floor"
 plane = {}

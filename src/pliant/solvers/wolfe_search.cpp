@@ -24,7 +24,7 @@ class Search {
     Point last{0, current_.energy, ray_.slope};
     for (double alpha = ray_.largest;; alpha *= 2) {
       const Point point = evaluate(alpha);
-      if (!falls(point) || (last.alpha > 0 && point.energy >= last.energy)) return zoom(last, point);
+      if (!falls(point) || (last.alpha > 0 && is_above(point, last))) return zoom(last, point);
       if (is_flat(point)) return accept(point);
       if (point.slope >= 0) return zoom(point, last);
       if (alpha >= kLongest || ray_.largest < 1) return accept(point);
@@ -39,7 +39,19 @@ class Search {
     ++result_.evaluations;
     return {alpha, trial_.energy, trial_.gradient.dot(ray_.dx)};
   }
-  bool falls(const Point& p) const { return p.energy <= current_.energy + options_.decrease * p.alpha * ray_.slope; }
+  /// Whether a difference of energies is lost in rounding.
+  bool is_noise(double difference) const {
+    constexpr double kRounding = 1e-10;  // sums of thousands of terms of either sign
+    return std::abs(difference) <= kRounding * std::abs(current_.energy);
+  }
+  /// Sufficient decrease. Where rounding hides it, slopes tell: the approximate condition of Hager and Zhang 2005.
+  bool falls(const Point& p) const {
+    if (p.energy <= current_.energy + options_.decrease * p.alpha * ray_.slope) return true;
+    return is_noise(p.energy - current_.energy) && p.slope <= (2 * options_.decrease - 1) * ray_.slope;
+  }
+  bool is_above(const Point& p, const Point& other) const {
+    return !(p.energy < other.energy) && !is_noise(p.energy - other.energy);
+  }
   bool is_flat(const Point& p) const { return std::abs(p.slope) <= -options_.curvature * ray_.slope; }
 
   /// Where the cubic through values and slopes of both ends is least (3.59), kept away from the ends; the middle where
@@ -60,7 +72,7 @@ class Search {
     constexpr int kTrials = 30;
     for (int k = 0; k < kTrials && std::abs(high.alpha - low.alpha) > options_.smallest_step; ++k) {
       const Point point = evaluate(between(low, high));
-      if (!falls(point) || point.energy >= low.energy) {
+      if (!falls(point) || is_above(point, low)) {
         high = point;
         continue;
       }
