@@ -65,7 +65,8 @@ def _rows(points: tuple[ArrayLike, ...]) -> tuple[tuple[int, ...], list[NDArray[
 
 def _distance(kind: str, points: tuple[ArrayLike, ...], derivatives: bool) -> Distance:
     shape, rows = _rows(points)
-    squared, type_, gradient, hessian = _pliant.pair_distances(kind, *rows, derivatives)
+    a, b, c, d = rows
+    squared, type_, gradient, hessian = _pliant.pair_distances(kind, a, b, c, d, derivatives)
     return Distance(
         squared.reshape(shape)[()],
         type_.reshape(shape)[()],

@@ -144,10 +144,11 @@ TEST(GridPxpbd, PinsHoldAndScriptsMove) {
   for (Index i : body.mesh->sets().at("x-min")) EXPECT_EQ(node(state.x, i), node(model->rest(), i));
   for (Index i : body.mesh->sets().at("x-max"))
     EXPECT_LT((node(state.x, i) - node(model->rest(), i) - Vec3(0.2, 0.1, 0)).norm(), 1e-12);
-  double lowest = 0;
-  for (Index i = 0; i < model->nodes(); ++i) lowest = std::min(lowest, node(state.x, i)[1]);
-  EXPECT_LT(lowest, -0.001);
-  EXPECT_GT(lowest, -0.5);
+  // Between them the bar goes where it should, as far as two cells of the grid across it can tell.
+  const auto newton = make_stepper(model, "pod-newton");
+  State expected = model->rest_state();
+  for (int s = 0; s < 30; ++s) ASSERT_TRUE(newton->step(expected, 1.0 / 60).converged());
+  EXPECT_LT((state.x - expected.x).cwiseAbs().maxCoeff(), 0.02);
 }
 
 }  // namespace
