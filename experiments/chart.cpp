@@ -11,7 +11,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kWidth = 640, kHeight = 420, kLeft = 78, kRight = 170, kTop = 36, kBottom = 48;
+constexpr double kWidth = 760, kHeight = 420, kLeft = 78, kRight = 290, kTop = 36, kBottom = 48;
 // Distinguishable also by those who see colours differently (Okabe and Ito).
 constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                  "#E69F00", "#56B4E9", "#000000", "#F0E442"};

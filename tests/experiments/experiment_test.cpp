@@ -50,8 +50,7 @@ TEST(Experiments, CurvesAreDrawnOneLineEach) {
   EXPECT_EQ(drawing.find("nan"), std::string::npos);
   EXPECT_NE(drawing.find("newton &amp; co"), std::string::npos);
   std::size_t lines = 0;
-  for (std::size_t at = drawing.find("<polyline"); at != std::string::npos; at = drawing.find("<polyline", at + 1))
-    ++lines;
+  for (std::size_t at = drawing.find("<path"); at != std::string::npos; at = drawing.find("<path", at + 1)) ++lines;
   EXPECT_EQ(lines, 2u);
 }
 

@@ -443,6 +443,30 @@ TEST(WarpCanceling, HasTheSameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(ends[0], ends[1]);
 }
 
+TEST(WarpCanceling, StaysWithinItsShareOfAFactorisationInEveryStep) {
+  Scene scene;
+  scene.cells = {40, 3, 3};  // slender: paths to the root are cheap
+  scene.spin = {0, 0, 3};
+  scene.clamped = false;
+  scene.floor = -0.1;
+  const auto model = make_model(scene);
+  WarpCancelingOptions options;
+  options.schedule = {ScheduleKind::target_time, 1e-5};
+  options.schedule.costs = CostKind::flops;
+  options.schedule.budget_share = 0.6;
+  WarpCancelingStepper stepper(model, options);
+  State state = model->rest_state();
+  double most = 0;
+  for (int s = 0; s < 30; ++s) {
+    const StepReport report = stepper.step(state, kStep);
+    ASSERT_TRUE(report.succeeded());
+    if (s == 0 || report.factorisations == 0) continue;
+    most = std::max(most, stepper.factor_statistics().last_flops / stepper.factor_statistics().flops);
+  }
+  EXPECT_GT(most, 0);
+  EXPECT_LE(most, 0.6);
+}
+
 TEST(WarpCanceling, ShowsWhichElementsItRefreshed) {
   const auto model = make_model({});
   const auto stepper = make_stepper(model, "warp-canceling");

@@ -12,6 +12,7 @@
 
 #include "pliant/math/error.hpp"
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {

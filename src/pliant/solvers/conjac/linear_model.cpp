@@ -87,11 +87,4 @@ void LinearModel::end_step(State& state) const {
   ++state.step;
 }
 
-bool refuse_bad_start(const State& state, double h, StepReport& report) {
-  if (state.x.allFinite() && state.v.allFinite() && std::isfinite(h) && h > 0) return false;
-  report.outcome = Outcome::not_finite;
-  report.detail = "the state to start from has positions or velocities that are not finite";
-  return true;
-}
-
 }  // namespace pliant

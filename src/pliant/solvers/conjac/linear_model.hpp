@@ -61,7 +61,4 @@ class LinearModel {
   VecX offset_, product_, residual_, f_;  ///< scratch
 };
 
-/// Reports a state that cannot be stepped from; true when there is one.
-bool refuse_bad_start(const State& state, double h, StepReport& report);
-
 }  // namespace pliant

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {

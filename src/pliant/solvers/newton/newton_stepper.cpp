@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "pliant/math/error.hpp"
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
@@ -62,11 +63,7 @@ StepReport NewtonStepper::step(State& state, double h) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
-    if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
-      report.outcome = Outcome::not_finite;
-      report.detail = "the state to start from has positions or velocities that are not finite";
-      return report;
-    }
+    if (refuse_bad_start(state, h, report)) return report;
     if (potential_.contact()) potential_.contact()->book(&report.seconds.contact);
     potential_.begin_step(state, h);
     system_.begin_step(report);

@@ -70,6 +70,16 @@ Elements::Elements(const Model& model, std::string_view solver) {
   }
 }
 
+void Elements::gradients_at(const VecX& x, const ElementBatch& batch, Batch9& F) const {
+  for (int p = 0; p < kBatch; ++p) {
+    const auto corner = [&](int a) { return node(x, batch.nodes[a][p]); };
+    Mat3 edges;
+    for (int a = 1; a < 4; ++a) edges.col(a - 1) = corner(a) - corner(0);
+    const Mat3 gradient = edges * inverse_edges(batch.elements[p]);
+    for (int c = 0; c < 9; ++c) F[c][p] = gradient.data()[c];
+  }
+}
+
 Vec3 Elements::gradient(Index e, int a) const {
   const Mat3& B = inverse_edges(e);
   return a == 0 ? Vec3(-(B.row(0) + B.row(1) + B.row(2)).transpose()) : Vec3(B.row(a - 1).transpose());

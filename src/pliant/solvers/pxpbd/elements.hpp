@@ -59,6 +59,8 @@ class Elements {
   Index local_index(Index e) const { return local_[static_cast<std::size_t>(e)]; }
   /// Gradient of F by the position of corner a: F = sum x_a g_a^T.
   Vec3 gradient(Index e, int a) const;
+  /// F of a batch at any positions, corner by corner; sweeps use gather_gradients.
+  void gradients_at(const VecX& x, const ElementBatch& batch, Batch9& F) const;
 
   /// Sorts elements into batches by the given colours.
   void sort(std::span<const Index> colours);

@@ -66,7 +66,7 @@ void FirstPiolaUpdate::begin_step(const StepStart& start) {
       const auto i = static_cast<std::size_t>(b);
       const ElementBatch& batch = elements_.batches()[i];
       if (groups[static_cast<std::size_t>(batch.group)].damping <= 0) continue;
-      start.gradient(batch, damping_[i].F);
+      elements_.gradients_at(start.x, batch, damping_[i].F);
       law_hessian(i, damping_[i].F, start.activation_before, damping_[i].H);
     }
   });

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/math/parallel.hpp"
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
@@ -60,6 +61,7 @@ StepReport GridPxpbdStepper::step(State& state, double h) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
+    if (refuse_bad_start(state, h, report)) return report;
     report.outcome = Outcome::budget_spent;
     report.detail = advance(state, h, report);
     if (!report.detail.empty()) report.outcome = Outcome::not_finite;
@@ -69,8 +71,6 @@ StepReport GridPxpbdStepper::step(State& state, double h) {
 
 /// Why it could not, or nothing.
 std::string GridPxpbdStepper::advance(State& state, double h, StepReport& report) {
-  if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h))
-    return "the state to start from has positions or velocities that are not finite";
   moved_ = state;
   double remaining = h;
   for (int s = 0; remaining > 1e-9 * h; ++s) {
@@ -109,17 +109,7 @@ bool GridPxpbdStepper::substep(State& state, double h, StepReport& report) {
     prepare_boundary(state, h);
     prepare_contacts(state.time, h);
     prepare_elements();
-    pbd::StepStart start{h, activation_, state.activation, {}};
-    start.gradient = [&](const pbd::ElementBatch& batch, Batch9& F) {
-      for (int p = 0; p < kBatch; ++p) {
-        const auto x = [&](int a) { return node(state.x, batch.nodes[a][p]); };
-        Mat3 edges;
-        for (int a = 1; a < 4; ++a) edges.col(a - 1) = x(a) - x(0);
-        const Mat3 gradient = edges * elements_.inverse_edges(batch.elements[p]);
-        for (int c = 0; c < 9; ++c) F[c][p] = gradient.data()[c];
-      }
-    };
-    local_->begin_step(start);
+    local_->begin_step({h, state.x, activation_, state.activation});
   }
   IterationRecord record;
   for (int k = 0; k < options_.iterations; ++k) {

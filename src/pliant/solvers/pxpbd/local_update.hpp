@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "pliant/solvers/pxpbd/local_kernels.hpp"
@@ -36,10 +35,10 @@ struct LocalOptions {
 
 /// Where and when a step begins.
 struct StepStart {
-  double h = 0;                                                ///< s
-  std::span<const double> activation = {};                     ///< of muscles at the end of the step
-  std::span<const double> activation_before = {};              ///< and where it begins
-  std::function<void(const ElementBatch&, Batch9&)> gradient;  ///< F where it begins; both for damping
+  double h;                                   ///< s
+  const VecX& x;                              ///< positions where it begins, for damping
+  std::span<const double> activation;         ///< of muscles at the end of the step
+  std::span<const double> activation_before;  ///< and where it begins
 };
 
 /// The unknowns that go with the elements (multipliers or stresses), and how a visit to an element changes them.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/math/parallel.hpp"
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
@@ -35,11 +36,7 @@ StepReport PxpbdStepper::step(State& state, double h) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
-    if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
-      report.outcome = Outcome::not_finite;
-      report.detail = "the state to start from has positions or velocities that are not finite";
-      return report;
-    }
+    if (refuse_bad_start(state, h, report)) return report;
     const int substeps = options_.integrator == Integrator::implicit_euler ? options_.substeps : 1;
     moved_ = state;
     for (int s = 0; s < substeps; ++s)
@@ -57,17 +54,7 @@ bool PxpbdStepper::substep(State& state, double h, StepReport& report) {
     potential_.begin_step(state, h);
     if (nodes_.begin_step(potential_, state)) elements_.set_metric(nodes_.inverse_masses());
     colliders_.begin_step(state.time + h, h);
-    pbd::StepStart start{h, potential_.pose(state.x).activation, state.activation, {}};
-    start.gradient = [&](const pbd::ElementBatch& batch, Batch9& F) {
-      for (int p = 0; p < kBatch; ++p) {
-        const auto x = [&](int a) { return node(state.x, batch.nodes[a][p]); };
-        Mat3 edges;
-        for (int a = 1; a < 4; ++a) edges.col(a - 1) = x(a) - x(0);
-        const Mat3 gradient = edges * elements_.inverse_edges(batch.elements[p]);
-        for (int c = 0; c < 9; ++c) F[c][p] = gradient.data()[c];
-      }
-    };
-    local_->begin_step(start);
+    local_->begin_step({h, state.x, potential_.pose(state.x).activation, state.activation});
   }
   const int rounds = options_.integrator == Integrator::quasistatic ? options_.rounds : 1;
   bool done = false;

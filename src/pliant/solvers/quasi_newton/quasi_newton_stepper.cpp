@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
@@ -22,11 +23,7 @@ StepReport QuasiNewtonStepper::step(State& state, double h) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
-    if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
-      report.outcome = Outcome::not_finite;
-      report.detail = "the state to start from has positions or velocities that are not finite";
-      return report;
-    }
+    if (refuse_bad_start(state, h, report)) return report;
     potential_.begin_step(state, h);
     {
       const Stopwatch factorisation(report.seconds.factorisation);

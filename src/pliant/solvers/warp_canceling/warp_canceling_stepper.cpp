@@ -8,6 +8,7 @@
 
 #include "pliant/math/error.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/solvers/start_check.hpp"
 #include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
@@ -90,8 +91,7 @@ void WarpCancelingStepper::advance(State& state, double h, Stages& stages, StepR
     report.outcome = outcome;
     report.detail = std::move(detail);
   };
-  if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h))
-    return fail(Outcome::not_finite, "the state to start from has positions or velocities that are not finite");
+  if (refuse_bad_start(state, h, report)) return;
   const BoundaryState boundary = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time + h);
   const bool ours = restore(state, h) || (x_.size() == state.x.size() && x_ == state.x && v_ == state.v);
   const bool all = prepare(boundary, h) || !ours;
