@@ -207,6 +207,7 @@ int main(int argc, char** argv) {
     for (int threads : options.threads) {
       setenv("OMP_THREAD_LIMIT", std::to_string(threads).c_str(), 1);
       setenv("OMP_NUM_THREADS", std::to_string(threads).c_str(), 1);
+      setenv("OMP_WAIT_POLICY", "passive", 1);  // or its idle threads take the cores from OpenBLAS's
       std::string command;
       for (int a = 0; a < argc; ++a) command.append("'").append(argv[a]).append("' ");
       result |= std::system((command + "--threads " + std::to_string(threads)).c_str());

@@ -6,6 +6,7 @@
 
 #include <oneapi/tbb/global_control.h>
 
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 #include <algorithm>
 #include <chrono>

@@ -118,7 +118,7 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, 
 /// as accurate as the last iteration's progress says the linear model is. A second solve with the same gradient, after
 /// negative curvature, uses the same term.
 double NewtonSystem::forcing_term(double norm) {
-  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-4;
+  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-3;
   if (norm == last_norm_) return last_forcing_;
   double term = loosest;
   if (last_norm_ > 0) {
