@@ -5,6 +5,7 @@
 #include <cassert>
 #include <limits>
 
+#include "pliant/energies/elastic_kernels.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -165,9 +166,7 @@ struct Assembler::Part {
       double* v = values.data() + begin;
       double* g = with_gradients ? scratch() : nullptr;
       energy.evaluate(pose, {begin, end}, v, g);
-      double sum = 0;
-      for (Index s = 0; s < end - begin; ++s) sum += v[s];
-      partial[chunk] = sum;
+      partial[chunk] = Eigen::Map<const VecX>(v, end - begin).sum();
       if (with_gradients) add_at_places(chunk, g, stencils, begin, end);
     });
     double sum = 0;
@@ -180,11 +179,7 @@ struct Assembler::Part {
     std::fill(first, at_places.data() + 4 * nodes.chunk_start[chunk + 1], 0.0);
     const Index* place = nodes.place.data() + static_cast<std::ptrdiff_t>(begin) * stencils.size;
     const std::ptrdiff_t corners = static_cast<std::ptrdiff_t>(end - begin) * stencils.size;
-    // Four numbers at once, of which the last is the next corner's.
-    for (std::ptrdiff_t k = 0; k < corners; ++k, g += 3) {
-      double* to = first + 4 * static_cast<std::ptrdiff_t>(place[k]);
-      Eigen::Map<Eigen::Vector4d>{to} += Eigen::Map<const Eigen::Vector4d>(g);
-    }
+    add_corners(g, place, corners, first);
   }
 
   void collect(VecX& g) const {

@@ -124,6 +124,16 @@ void write_forces_batch(const NodeBatch& forces, int nodes, int first, int last,
   }
 }
 
+/// Four numbers at once, of which the last is the next corner's.
+void add_corners_at_places(const double* g, const Index* place, std::ptrdiff_t corners, double* at) {
+  const hn::CappedTag<double, 4> d;
+  const int step = static_cast<int>(hn::Lanes(d));
+  for (std::ptrdiff_t k = 0; k < corners; ++k, g += 3) {
+    double* to = at + 4 * static_cast<std::ptrdiff_t>(place[k]);
+    for (int i = 0; i < 4; i += step) hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, g + i)), d, to + i);
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace pliant
 HWY_AFTER_NAMESPACE();
@@ -138,6 +148,7 @@ HWY_EXPORT(add_forces_batch);
 HWY_EXPORT(write_forces_batch);
 HWY_EXPORT(linear_gradient_batch);
 HWY_EXPORT(write_linear_forces_batch);
+HWY_EXPORT(add_corners_at_places);
 
 void gather_nodes(const double* x, const Index* offsets, int nodes, NodeBatch& out) {
   HWY_DYNAMIC_DISPATCH(gather_nodes_batch)(x, offsets, nodes, out);
@@ -167,6 +178,10 @@ void linear_gradient(const double* x, const Index* offsets, const ElementGeometr
 
 void write_linear_forces(const Batch9& P, const ElementGeometry& geometry, int first, int last, double* out) {
   HWY_DYNAMIC_DISPATCH(write_linear_forces_batch)(P, geometry, first, last, out);
+}
+
+void add_corners(const double* g, const Index* place, std::ptrdiff_t corners, double* at) {
+  HWY_DYNAMIC_DISPATCH(add_corners_at_places)(g, place, corners, at);
 }
 
 }  // namespace pliant

@@ -45,6 +45,10 @@ void write_forces(const NodeBatch& forces, int nodes, int first, int last, doubl
 void linear_gradient(const double* x, const Index* offsets, const ElementGeometry& geometry, Batch9& F);
 void write_linear_forces(const Batch9& P, const ElementGeometry& geometry, int first, int last, double* out);
 
+/// Adds the gradient g of each corner, three doubles, to its place, four doubles of which the last has no meaning. One
+/// double after the last gradient is read.
+void add_corners(const double* g, const Index* place, std::ptrdiff_t corners, double* at);
+
 /// H' = weight * volume * (B (x) 1) H (B (x) 1)^T, packed as H is.
 void pull_back_hessian(const Batch45& H, double weight, const ElementGeometry& geometry, Batch45& pulled);
 
