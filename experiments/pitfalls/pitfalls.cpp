@@ -52,6 +52,7 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
     totals.failed_factorisations += report.failed_factorisations;
     if (!report.converged()) {
       totals.outcome = to_string(report.outcome);
+      totals.detail = report.detail;
       break;
     }
     ++totals.steps;
@@ -87,6 +88,7 @@ Json totals_row(const Simulation& simulation, const Totals& totals, double eps_a
               {"line_search_s", totals.seconds.line_search},
               {"total_s", totals.seconds.total},
               {"iterations_of_each_step", totals.per_step}};
+  if (!totals.detail.empty()) row["detail"] = totals.detail;
   if (simulation.model->contact()) {
     row["minimum_gap"] = std::isfinite(totals.minimum_gap) ? Json(totals.minimum_gap) : Json();
     row["intersecting_steps"] = totals.intersecting_steps;

@@ -37,6 +37,7 @@ struct Totals {
   int failed_factorisations = 0;
   int most_iterations = 0;            ///< in one step
   std::string outcome = "completed";  ///< or how the step that ended it went
+  std::string detail;                 ///< in words
   StageSeconds seconds;
   std::vector<int> per_step;
   double minimum_gap = std::numeric_limits<double>::infinity();  ///< of all states, m

@@ -65,7 +65,7 @@ void run(Context& context) {
 Experiment rollers() {
   std::vector<Option> options = {
       {"mesh", "", "", "path of a tetrahedral mesh, y up; empty: a generated figure"},
-      {"cells", "28", "6", "cells per metre of the generated figure before it is scaled to 1 m"},
+      {"cells", "28", "8", "cells per metre of the generated figure before it is scaled to 1 m"},
       {"duration", "8", "0.8", "simulated seconds"}};
   for (Option& option : contact_table_options()) options.push_back(std::move(option));
   return {"pitfalls/rollers", "A soft figure is drawn through turning rollers by friction (fig. 15)", options, run};

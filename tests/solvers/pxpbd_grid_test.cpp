@@ -2,6 +2,7 @@
 #include <oneapi/tbb/global_control.h>
 
 #include <Eigen/Geometry>
+#include <Eigen/LU>
 #include <cmath>
 
 #include "pliant/solvers/catalogue.hpp"
@@ -126,6 +127,51 @@ TEST(GridPxpbd, OneAndTwoThreadsGiveTheSameBitsAndSoDoesARecalledStepper) {
     }
   }
   EXPECT_EQ(ends[0].x, ends[1].x);
+}
+
+bool inside(const Mat3& edges_inverse, const Vec3& d) {
+  const Vec3 b = edges_inverse * d;
+  return b.minCoeff() > 0 && b.sum() < 1;
+}
+
+TEST(GridPxpbd, DroppedBodiesPileUpWithoutPassingThroughEachOtherOrTheFloor) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(soft_box({0, 0.1, 0}, {0.4, 0.4, 0.4}, {4, 4, 4}));
+  builder.add_body(soft_box({0.15, 0.65, 0.05}, {0.4, 0.4, 0.4}, {4, 4, 4}));
+  builder.add_body(soft_box({0.02, 1.2, 0.1}, {0.4, 0.4, 0.4}, {4, 4, 4}));
+  builder.add_collider({"floor", PlaneShape{{0, 0, 0}, {0, 1, 0}}, {}, 1e4, 0.5});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "grid-b-pxpbd");  // cells of the meshes' edges
+  State state = model->rest_state();
+  double deepest = 0;
+  std::size_t worst = 0;
+  for (int s = 0; s < 70; ++s) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.advanced()) << report.detail;
+    deepest = std::min(deepest, report.minimum_gap);
+    if (s % 5 != 4) continue;
+    std::size_t count = 0;
+    for (const Body& other : model->bodies())
+      for (const Tet& t : other.mesh->tets()) {
+        Mat3 edges;
+        const Vec3 origin = node(state.x, other.nodes.begin + t[0]);
+        for (std::size_t a = 1; a < 4; ++a)
+          edges.col(static_cast<Eigen::Index>(a) - 1) = node(state.x, other.nodes.begin + t[a]) - origin;
+        const Mat3 inverse = edges.inverse();
+        for (Index i = 0; i < model->nodes(); ++i)
+          if (i < other.nodes.begin || i >= other.nodes.end) count += inside(inverse, Vec3(node(state.x, i)) - origin);
+      }
+    worst = std::max(worst, count);
+  }
+  EXPECT_LE(static_cast<double>(worst), 1e-3 * model->nodes());
+  EXPECT_GT(deepest, -0.01);
+  // Fallen onto each other: the third is held up by what is under it.
+  EXPECT_LT(state.v.cwiseAbs().maxCoeff(), 3);
+  const Range third = model->bodies()[2].nodes;
+  double height = 0;
+  for (Index i = third.begin; i < third.end; ++i) height += node(state.x, i)[1] / third.size();
+  EXPECT_GT(height, 0.3);  // lying on the floor, it would be 0.2
 }
 
 TEST(GridPxpbd, ReducesTheResidualWhereXpbdStagnates) {

@@ -15,7 +15,26 @@ std::size_t chunk_count(Index n) { return static_cast<std::size_t>((n + kQueryGr
 
 }  // namespace
 
-BroadPhase::BroadPhase(std::shared_ptr<const ContactSurface> surface) : surface_(std::move(surface)) {}
+BroadPhase::BroadPhase(std::shared_ptr<const ContactSurface> surface) : surface_(std::move(surface)) {
+  const ContactSurface& s = *surface_;
+  const auto bit = [](Index group) { return Bvh::Kinds{1} << (group % 64); };
+  touches_.assign(static_cast<std::size_t>(s.groups), 0);
+  for (Index a = 0; a < s.groups; ++a)
+    for (Index b = 0; b < s.groups; ++b)
+      if (s.touches[static_cast<std::size_t>(a) * static_cast<std::size_t>(s.groups) + static_cast<std::size_t>(b)])
+        touches_[static_cast<std::size_t>(a)] |= bit(b);
+  if (s.groups <= 64) {
+    const auto touches_itself = [&](Index g) { return (touches_[static_cast<std::size_t>(g)] & bit(g)) != 0; };
+    Bvh::Kinds active = 0;
+    for (Index g = 0; g < s.groups; ++g)
+      if (touches_itself(g)) active |= bit(g);
+    for (Index g = 0; g < s.groups; ++g)
+      if (!touches_itself(g) && !(touches_[static_cast<std::size_t>(g)] & ~active)) passive_ |= bit(g);
+  }
+  const auto kind_of = [&](const auto& primitive) { return bit(s.group[static_cast<std::size_t>(primitive[0])]); };
+  for (const Edge& edge : s.edges) edge_kinds_.push_back(kind_of(edge));
+  for (const Triangle& triangle : s.triangles) triangle_kinds_.push_back(kind_of(triangle));
+}
 
 /// The boxes of all primitives from those of their positions.
 template <class BoxOf>
@@ -62,7 +81,7 @@ void BroadPhase::find_swept(const VecX& x, const VecX& dx, double distance, Cand
 
 void BroadPhase::search(double distance, Candidates& found, CandidateKinds kinds) {
   const ContactSurface& s = *surface_;
-  triangle_tree_.update(triangles_);
+  triangle_tree_.update(triangles_, triangle_kinds_);
   const auto points = static_cast<Index>(s.points.size());
   chunks_.resize(std::max(chunk_count(points), chunk_count(static_cast<Index>(s.edges.size()))));
   for (auto& chunk : chunks_) chunk.clear();
@@ -72,7 +91,7 @@ void BroadPhase::search(double distance, Candidates& found, CandidateKinds kinds
       const Index p = s.points[static_cast<std::size_t>(k)];
       Aabb box = points_[static_cast<std::size_t>(k)];
       box.inflate(distance);
-      triangle_tree_.query(box, [&](Index t) {
+      triangle_tree_.query(box, touched_by(p), [&](Index t) {
         const Triangle& triangle = s.triangles[static_cast<std::size_t>(t)];
         if (!share_vertex(std::array<Index, 1>{p}, triangle) && s.may_touch(p, triangle[0])) chunk.push_back({p, t});
       });
@@ -82,11 +101,16 @@ void BroadPhase::search(double distance, Candidates& found, CandidateKinds kinds
 
   found.edge_edge.clear();
   if (kinds == CandidateKinds::point_triangle) return;
-  edge_tree_.update(edges_);
+  edge_tree_.update(edges_, edge_kinds_);
   for (auto& chunk : chunks_) chunk.clear();
   for_chunks(edge_tree_.size(), kQueryGrain, [&](Index begin, Index end) {
     auto& chunk = chunks_[static_cast<std::size_t>(begin / kQueryGrain)];
-    edge_tree_.query_pairs({begin, end}, distance, [&](Index a, Index b) {
+    const auto touched = [&](Index a) { return touched_by(s.edges[static_cast<std::size_t>(a)][0]); };
+    const auto later = [&](Index a) {
+      return edge_kinds_[static_cast<std::size_t>(a)] & passive_ ? 0 : touched(a) & ~passive_;
+    };
+    const auto anywhere = [&](Index a) { return touched(a) & passive_; };
+    edge_tree_.query_pairs({begin, end}, distance, later, anywhere, [&](Index a, Index b) {
       const Edge &first = s.edges[static_cast<std::size_t>(a)], &second = s.edges[static_cast<std::size_t>(b)];
       if (!share_vertex(first, second) && s.may_touch(first[0], second[0]))
         chunk.push_back({std::min(a, b), std::max(a, b)});
@@ -103,7 +127,7 @@ void BroadPhase::find_edge_triangle(const VecX& x, std::vector<CandidatePair>& f
         return Aabb{p, p};
       },
       CandidateKinds::both);
-  triangle_tree_.update(triangles_);
+  triangle_tree_.update(triangles_, triangle_kinds_);
   const auto edges = static_cast<Index>(s.edges.size());
   chunks_.resize(chunk_count(edges));
   for (auto& chunk : chunks_) chunk.clear();
@@ -111,7 +135,7 @@ void BroadPhase::find_edge_triangle(const VecX& x, std::vector<CandidatePair>& f
     auto& chunk = chunks_[static_cast<std::size_t>(begin / kQueryGrain)];
     for (Index e = begin; e < end; ++e) {
       const Edge& edge = s.edges[static_cast<std::size_t>(e)];
-      triangle_tree_.query(edges_[static_cast<std::size_t>(e)], [&](Index t) {
+      triangle_tree_.query(edges_[static_cast<std::size_t>(e)], touched_by(edge[0]), [&](Index t) {
         const Triangle& triangle = s.triangles[static_cast<std::size_t>(t)];
         if (!share_vertex(edge, triangle) && s.may_touch(edge[0], triangle[0])) chunk.push_back({e, t});
       });

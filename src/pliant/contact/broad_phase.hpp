@@ -42,6 +42,9 @@ class BroadPhase {
   void find_edge_triangle(const VecX& x, std::vector<CandidatePair>& found);
 
  private:
+  Bvh::Kinds touched_by(Index position) const {
+    return touches_[static_cast<std::size_t>(surface_->group[static_cast<std::size_t>(position)])];
+  }
   void search(double distance, Candidates& found, CandidateKinds kinds);
   template <class BoxOf>
   void fill(BoxOf&& box_of, CandidateKinds kinds);
@@ -50,6 +53,9 @@ class BroadPhase {
   std::shared_ptr<const ContactSurface> surface_;
   Bvh triangle_tree_, edge_tree_;
   std::vector<Aabb> points_, edges_, triangles_;
+  std::vector<Bvh::Kinds> edge_kinds_, triangle_kinds_;  ///< a bit for each group (they are shared beyond 64)
+  std::vector<Bvh::Kinds> touches_;                      ///< of each group: the bits of those it may touch
+  Bvh::Kinds passive_ = 0;  ///< groups that touch neither themselves nor each other, as obstacles: others find them
   std::vector<std::vector<CandidatePair>> chunks_;  ///< what each chunk of a search found
 };
 

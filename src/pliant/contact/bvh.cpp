@@ -36,7 +36,7 @@ std::uint64_t morton(const Vec3& p, const Vec3& origin, double scale) {
 
 }  // namespace
 
-void Bvh::build(std::span<const Aabb> boxes) {
+void Bvh::build(std::span<const Aabb> boxes, std::span<const Kinds> kinds) {
   const auto n = static_cast<Index>(boxes.size());
   order_.resize(boxes.size());
   levels_ = 0;
@@ -65,14 +65,25 @@ void Bvh::build(std::span<const Aabb> boxes) {
   // No two entries are equal, so that the sorted order is unique.
   tbb::parallel_sort(codes_.begin(), codes_.end());
   for (std::size_t i = 0; i < codes_.size(); ++i) order_[i] = codes_[i].second;
+  sort_kinds(kinds);
   refit(boxes);
   built_extent_ = extent();
 }
 
-void Bvh::update(std::span<const Aabb> boxes) {
-  if (boxes.size() != order_.size() || boxes.empty()) return build(boxes);
+void Bvh::sort_kinds(std::span<const Kinds> kinds) {
+  kinds_.assign(nodes_.size(), kinds.empty() ? kAll : 0);
+  if (kinds.empty()) return;
+  for (std::size_t p = 0; p < order_.size(); ++p) kinds_[p] = kinds[static_cast<std::size_t>(order_[p])];
+  for (std::size_t level = 1; level < static_cast<std::size_t>(levels_); ++level)
+    for (Index c = 0; c < count_[level - 1]; ++c)
+      kinds_[static_cast<std::size_t>(start_[level] + c / 4)] |=
+          kinds_[static_cast<std::size_t>(start_[level - 1] + c)];
+}
+
+void Bvh::update(std::span<const Aabb> boxes, std::span<const Kinds> kinds) {
+  if (boxes.size() != order_.size() || boxes.empty()) return build(boxes, kinds);
   refit(boxes);
-  if (!(extent() <= 2 * built_extent_)) build(boxes);
+  if (!(extent() <= 2 * built_extent_)) build(boxes, kinds);
 }
 
 void Bvh::refit(std::span<const Aabb> boxes) {
