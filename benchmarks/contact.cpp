@@ -120,9 +120,11 @@ int main(int argc, char** argv) {
     const int queries = argc > 2 ? std::atoi(argv[2]) : 1000000;
     const testing::CcdCampaign r = testing::run_ccd_campaign(queries, 7);
     fmt::print(
-        "{} queries, {} collisions: {} missed, {} overshot, {} touching at the time returned; of {} ordinary ones the "
+        "{} queries, {} collisions: {} missed, {} overshot, {} touching at the time returned; of {} ordinary ones {} "
+        "pass "
+        "within the asked gap well before they meet, and of the others the "
         "earliest is {:.3f}% early\n",
-        r.queries, r.collisions, r.missed, r.overshot, r.touching, r.ordinary, 100 * r.worst_early);
+        r.queries, r.collisions, r.missed, r.overshot, r.touching, r.ordinary, r.near_misses, 100 * r.worst_early);
     return r.missed + r.overshot + r.touching > 0;
   }
   growth();

@@ -16,7 +16,8 @@ struct CcdCampaign {
   int overshot = 0;        ///< crossed before the time reported
   int touching = 0;        ///< distance zero at the time reported
   int ordinary = 0;        ///< collisions of well-shaped pairs whose true time is known to rounding
-  double worst_early = 0;  ///< of those, the largest relative earliness
+  int near_misses = 0;     ///< of those, within the asked gap at the time reported, well before they meet
+  double worst_early = 0;  ///< of the others, the largest relative earliness
 };
 
 /// The volume spanned by the four corners, whose zeros are the coplanar instants.
@@ -104,7 +105,13 @@ inline CcdCampaign run_ccd_campaign(int queries, unsigned seed) {
     }
     if (n.norm() < 0.1 || std::abs(approach.dot(n.normalized())) < 0.3 * fastest || closest(kind, x).d2 > 4) continue;
     ++result.ordinary;
-    result.worst_early = std::max(result.worst_early, (earliest - *found) / earliest);
+    const double early = (earliest - *found) / earliest;
+    const CcdOptions options;
+    const double near = (1 + options.tolerance) * options.gap * std::sqrt(closest(kind, x).d2);
+    if (early > 0.01 && std::sqrt(closest(kind, moved(x, dx, *found)).d2) <= near)
+      ++result.near_misses;
+    else
+      result.worst_early = std::max(result.worst_early, early);
   }
   return result;
 }
