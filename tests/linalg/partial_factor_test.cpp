@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
+#include <csignal>
 
 #include <cstring>
 
@@ -322,6 +323,15 @@ TEST(Ordering, IsTheSameOnOneThreadAndOnMany) {
   std::vector<Index> sorted = one;
   std::sort(sorted.begin(), sorted.end());
   for (Index k = 0; k < graph.nodes(); ++k) ASSERT_EQ(sorted[std::size_t(k)], k);
+}
+
+TEST(Ordering, LeavesSignalsAsTheyWere) {
+  const auto ours = [](int) {};
+  const auto before_term = std::signal(SIGTERM, ours), before_abort = std::signal(SIGABRT, ours);
+  const NodeGraph graph = node_graph(*grid_pattern(25, 24, 23));
+  for (int repeat = 0; repeat < 5; ++repeat) nested_dissection(graph);
+  EXPECT_EQ(std::signal(SIGTERM, before_term), static_cast<void (*)(int)>(ours));
+  EXPECT_EQ(std::signal(SIGABRT, before_abort), static_cast<void (*)(int)>(ours));
 }
 
 TEST(Ordering, PutsTheNamedNodesLast) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cassert>
 #include <cmath>
+#include <csignal>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -50,6 +51,14 @@ struct Generator {
   }
 };
 thread_local Generator generator;
+
+/// What SIGABRT did before the calls of METIS that are under way.
+struct Trap {
+  std::mutex mutex;
+  int calls = 0;
+  void (*before)(int) = SIG_DFL;
+};
+Trap trap;
 
 /// Runs a call of METIS, alone until it is known that calls do not disturb each other.
 template <class Call>
@@ -151,6 +160,23 @@ std::vector<Index> dissect(const NodeGraph& graph, int seed, int level) {
 }  // namespace
 
 extern "C" {
+// METIS takes over the process's SIGTERM and SIGABRT during a call and puts back what it found, which of two calls at
+// once leaves a handler of METIS's behind that jumps into a call long gone. Replaced as well: SIGTERM stays the
+// program's, SIGABRT, by which METIS reports a failed allocation to itself, goes back when the last call ends.
+extern __thread int gk_cur_jbufs;
+void gk_sigthrow(int signal);
+__attribute__((visibility("default"))) int gk_sigtrap() {
+  const std::lock_guard lock(trap.mutex);
+  ++gk_cur_jbufs;
+  if (trap.calls++ == 0) trap.before = std::signal(SIGABRT, gk_sigthrow);
+  return 1;
+}
+__attribute__((visibility("default"))) int gk_siguntrap() {
+  const std::lock_guard lock(trap.mutex);
+  --gk_cur_jbufs;
+  if (--trap.calls == 0) std::signal(SIGABRT, trap.before);
+  return 1;
+}
 __attribute__((visibility("default"))) void gk_randinit(std::uint64_t seed) { generator.state = seed; }
 __attribute__((visibility("default"))) std::uint64_t gk_randint64() { return generator.next() >> 1U; }
 __attribute__((visibility("default"))) std::uint32_t gk_randint32() {
