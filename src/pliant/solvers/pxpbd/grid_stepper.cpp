@@ -142,18 +142,18 @@ void GridPxpbdStepper::prepare_nodes(const State& state, double h) {
   nodes_.resize(4 * count);
   axes_.assign(3 * count, 1.0);
   predicted_.resize(count);
-  std::vector<Vec3> force(count, Vec3::Zero());
+  force_.assign(count, Vec3::Zero());
   for (Index p = 0; p < model_->nodes(); ++p) {
     const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
     for (std::size_t c = 0; c < 8; ++c)
-      force[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(model_->external_force(), p);
+      force_[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(model_->external_force(), p);
   }
   const double least = kTiny * mass.mean();
   for (std::size_t i = 0; i < count; ++i) {
     const Vec3& origin = grid_.position(static_cast<Index>(i));
     const bool light = !(mass_[i] > least);
     predicted_[i] = origin + h * velocity_[i];
-    if (!light) predicted_[i] += h * h / mass_[i] * force[i];
+    if (!light) predicted_[i] += h * h / mass_[i] * force_[i];
     Vec3::Map(nodes_.data() + 4 * i) = predicted_[i];
     nodes_[4 * i + 3] = light ? 0 : 1 / mass_[i];
   }
@@ -161,17 +161,14 @@ void GridPxpbdStepper::prepare_nodes(const State& state, double h) {
 
 /// A grid node that carries a prescribed vertex moves as that does, with the mean of several.
 void GridPxpbdStepper::prepare_boundary(const State& state, double h) {
-  struct Held {
-    double weight = 0, displacement = 0;
-  };
-  std::vector<Held> held(axes_.size());
+  held_.assign(axes_.size(), {});
   bool any = false;
   const auto hold = [&](Index p, int axis, double target) {
     const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
     any = true;
     for (std::size_t c = 0; c < 8; ++c) {
       if (!(point.weights[c] > 0)) continue;
-      Held& h_node = held[3 * static_cast<std::size_t>(point.nodes[c]) + static_cast<std::size_t>(axis)];
+      Held& h_node = held_[3 * static_cast<std::size_t>(point.nodes[c]) + static_cast<std::size_t>(axis)];
       h_node.weight += point.weights[c];
       h_node.displacement += point.weights[c] * (target - state.x[3 * p + axis]);
     }
@@ -186,7 +183,7 @@ void GridPxpbdStepper::prepare_boundary(const State& state, double h) {
   for (std::size_t i = 0; i < mass_.size(); ++i) {
     int count = 0;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const Held& of = held[3 * i + axis];
+      const Held& of = held_[3 * i + axis];
       if (of.weight == 0) continue;
       ++count;
       axes_[3 * i + axis] = 0;
@@ -222,13 +219,13 @@ void GridPxpbdStepper::prepare_contacts(double time, double h) {
 void GridPxpbdStepper::prepare_elements() {
   constexpr std::size_t kMost = 32;
   const auto count = static_cast<std::size_t>(elements_.count());
-  std::vector<Index> slots(kMost * count);
-  std::vector<Vec3> gradients(kMost * count);
+  slots_.resize(kMost * count);
+  slot_gradients_.resize(kMost * count);
   stencil_start_.assign(count + 1, 0);
   for_chunks(elements_.count(), 256, [&](Index begin, Index end) {
     for (Index e = begin; e < end; ++e) {
-      Index* nodes = slots.data() + kMost * static_cast<std::size_t>(e);
-      Vec3* sums = gradients.data() + kMost * static_cast<std::size_t>(e);
+      Index* nodes = slots_.data() + kMost * static_cast<std::size_t>(e);
+      Vec3* sums = slot_gradients_.data() + kMost * static_cast<std::size_t>(e);
       std::size_t used = 0;
       for (int a = 0; a < 4; ++a) {
         const pbd::GridPoint& point =
@@ -251,9 +248,9 @@ void GridPxpbdStepper::prepare_elements() {
   stencil_gradients_.resize(stencils_.size());
   for (std::size_t e = 0; e < count; ++e) {
     const auto from = static_cast<std::size_t>(stencil_start_[e]), to = static_cast<std::size_t>(stencil_start_[e + 1]);
-    std::copy_n(slots.begin() + static_cast<std::ptrdiff_t>(kMost * e), to - from,
+    std::copy_n(slots_.begin() + static_cast<std::ptrdiff_t>(kMost * e), to - from,
                 stencils_.begin() + static_cast<std::ptrdiff_t>(from));
-    std::copy_n(gradients.begin() + static_cast<std::ptrdiff_t>(kMost * e), to - from,
+    std::copy_n(slot_gradients_.begin() + static_cast<std::ptrdiff_t>(kMost * e), to - from,
                 stencil_gradients_.begin() + static_cast<std::ptrdiff_t>(from));
   }
   pliant::colour_elements(grid_.node_count(), stencil_start_, stencils_, colours_);
@@ -346,8 +343,12 @@ void GridPxpbdStepper::push_out() {
 /// The residual of backward Euler over the grid's unknowns, and the two of the system that is solved.
 void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
   const std::size_t count = mass_.size();
-  std::vector<double> stress(3 * static_cast<std::size_t>(model_->nodes()), 0.0), multiplier(stress.size(), 0.0);
-  std::vector<double> secondary(elements_.batches().size(), 0.0), energy(secondary.size(), 0.0);
+  std::vector<double>&stress = measured_.stress, &multiplier = measured_.multiplier;
+  std::vector<double>&secondary = measured_.secondary, &energy = measured_.energy;
+  std::vector<Vec3>&truth = measured_.truth, &primal = measured_.primal;
+  for (auto* per_vertex : {&stress, &multiplier})
+    per_vertex->assign(3 * static_cast<std::size_t>(model_->nodes()), 0.0);
+  for (auto* per_batch : {&secondary, &energy}) per_batch->assign(elements_.batches().size(), 0.0);
   for (Index colour = 0; colour < elements_.colours(); ++colour) {
     const Range range = elements_.colour(colour);
     for_chunks(range.size(), kBatchGrain, [&](Index begin, Index end) {
@@ -370,7 +371,7 @@ void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
       }
     });
   }
-  std::vector<Vec3> truth(count), primal(count);
+  truth.resize(count);
   for (std::size_t i = 0; i < count; ++i) truth[i] = mass_[i] * (Vec3::Map(nodes_.data() + 4 * i) - predicted_[i]);
   for (const Contact& contact : contacts_)
     truth[static_cast<std::size_t>(contact.node)] -=

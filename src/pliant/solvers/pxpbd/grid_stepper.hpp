@@ -78,6 +78,21 @@ class GridPxpbdStepper final : public Stepper {
   std::vector<Index> colours_;                   ///< of each element, kept as the next guess
   std::vector<Index> stencil_start_, stencils_;  ///< grid nodes of each element
   std::vector<Vec3> stencil_gradients_;          ///< of F by each of them
+
+  // Scratch, kept between substeps.
+  struct Held {
+    double weight = 0, displacement = 0;
+  };
+  struct Measured {
+    std::vector<double> stress, multiplier;  ///< forces on the vertices
+    std::vector<double> secondary, energy;   ///< of each batch
+    std::vector<Vec3> truth, primal;         ///< residuals of the grid nodes
+  };
+  std::vector<Held> held_;  ///< of each axis of each grid node
+  std::vector<Vec3> force_;
+  std::vector<Index> slots_;
+  std::vector<Vec3> slot_gradients_;
+  Measured measured_;
 };
 
 }  // namespace pliant
