@@ -1,5 +1,5 @@
 // The bodies of one view: surface, wireframe and marks of held vertices, all on the same vertex positions.
-import { BufferAttribute, BufferGeometry, Color, Group, LineSegments, Mesh, Points, Sphere, Vector2, Vector3, Vector4, type DataTexture } from "three";
+import { BufferAttribute, BufferGeometry, Color, DoubleSide, FrontSide, Group, LineSegments, Mesh, Points, Sphere, Vector2, Vector3, Vector4, type DataTexture } from "three";
 import { Hold, type Frame, type Topology } from "../data/protocol.ts";
 import { bodyMaterial, dynamicAttribute, markMaterial } from "./materials.ts";
 import { gatherPositions, sumNormals, uniqueEdges, type DrawnSurface } from "./surface.ts";
@@ -21,6 +21,9 @@ export class BodyView {
   private readonly wire: LineSegments<BufferGeometry, ReturnType<typeof markMaterial>>;
   private readonly marks: Points<BufferGeometry, ReturnType<typeof markMaterial>>[];
   private colour = "#000000";
+  private open = false;
+  private fine: BufferAttribute | null = null;
+  private coarse: BufferAttribute | null = null;
 
   constructor(layer: number) {
     this.mesh = new Mesh(new BufferGeometry(), bodyMaterial());
@@ -35,7 +38,7 @@ export class BodyView {
     this.group.layers.set(layer);
   }
 
-  setTopology(topology: Topology, surface: DrawnSurface): void {
+  setTopology(topology: Topology, surface: DrawnSurface, coarse: Uint32Array): void {
     this.surface = surface;
     this.from = this.to = this.shown = topology.rest;
     this.settled = true;
@@ -49,6 +52,8 @@ export class BodyView {
       tint: new BufferAttribute(this.tints(topology), 3),
     };
     replaceGeometry(this.mesh, attributes, triangles);
+    this.fine = this.mesh.geometry.index;
+    this.coarse = coarse === triangles ? this.fine : new BufferAttribute(coarse, 1);
     replaceGeometry(this.wire, { position }, uniqueEdges(this.surface));
     HELD.forEach((hold, i) => {
       const held: number[] = [];
@@ -103,18 +108,37 @@ export class BodyView {
     if (topology && this.mesh.geometry.getAttribute("tint")) this.mesh.geometry.setAttribute("tint", new BufferAttribute(this.tints(topology), 3));
   }
 
+  /** Whether surfaces may be seen from both sides, as those of cloth. */
+  setOpen(open: boolean): void {
+    this.open = open;
+    this.chooseSides();
+  }
+
+  /** Fine for a picture to look at, coarse for one that is gone in a moment. */
+  setDetail(detail: "fine" | "coarse"): void {
+    const index = detail === "fine" ? this.fine : this.coarse;
+    if (index && this.mesh.geometry.index !== index) this.mesh.geometry.setIndex(index);
+  }
+
   setWireframe(on: boolean): void {
     this.wire.visible = on;
   }
 
   setClip(plane: Vector4 | null): void {
     const value = plane ?? new Vector4(0, 0, 0, 1e30);
-    this.mesh.material.uniforms.clipped!.value = plane ? 1 : 0;
+    this.mesh.material.defines = plane ? { CLIPPED: 1 } : {};
+    this.chooseSides();
     for (const object of [this.mesh, this.wire, ...this.marks]) (object.material.uniforms.clip!.value as Vector4).copy(value);
   }
 
   setUp(up: Vector3): void {
     (this.mesh.material.uniforms.up!.value as Vector3).copy(up);
+  }
+
+  private chooseSides(): void {
+    const { material } = this.mesh;
+    material.side = this.open || material.defines?.CLIPPED ? DoubleSide : FrontSide;
+    material.needsUpdate = true;
   }
 
   private draw(blend: number): void {

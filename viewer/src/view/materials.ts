@@ -47,7 +47,6 @@ export function bodyMaterial(): ShaderMaterial {
       // Byte values 0..1 of this view become (x, y): low and span in the colours' common range.
       scale: { value: new Vector2(0, 1) },
       clip: { value: new Vector4(0, 0, 0, 1e30) },
-      clipped: { value: 0 },
       inside: { value: new Color("#b9a58e") },
     },
     vertexShader: /* glsl */ `
@@ -70,7 +69,6 @@ export function bodyMaterial(): ShaderMaterial {
       uniform float mapped;
       uniform vec2 scale;
       uniform vec4 clip;
-      uniform float clipped;
       uniform vec3 inside;
       varying vec3 vNormal;
       varying vec3 vPosition;
@@ -78,18 +76,18 @@ export function bodyMaterial(): ShaderMaterial {
       varying float vField;
       ${LIGHT}
       void main() {
-        if (dot(clip.xyz, vPosition) > clip.w) discard;
+        #ifdef CLIPPED
+          if (dot(clip.xyz, vPosition) > clip.w) discard;
+        #endif
         vec3 toEye = normalize(cameraPosition - vPosition);
         vec3 n = normalize(vNormal);
         vec3 base = vTint;
         if (mapped > 0.5) base = texture2D(map, vec2(clamp(scale.x + scale.y * vField, 0.002, 0.998), 0.5)).rgb;
-        vec3 colour;
-        if (!gl_FrontFacing) {
+        vec3 colour = lit(base, gl_FrontFacing ? n : -n, toEye, mapped > 0.5 ? 0.75 : 1.0);
+        #ifdef CLIPPED
           // Seen through the opening of a clipped body: flat, as if the inside were solid.
-          colour = clipped > 0.5 ? inside : lit(base * 0.9, -n, toEye, 1.0);
-        } else {
-          colour = lit(base, n, toEye, mapped > 0.5 ? 0.75 : 1.0);
-        }
+          if (!gl_FrontFacing) colour = inside;
+        #endif
         gl_FragColor = vec4(colour, 1.0);
         #include <colorspace_fragment>
       }

@@ -33,15 +33,18 @@ export class OrbitCamera {
   /** Looks at a box so that all of it is seen. */
   frame(min: readonly [number, number, number], max: readonly [number, number, number], aspect: number): void {
     const radius = 0.5 * Math.hypot(max[0] - min[0], max[1] - min[1], max[2] - min[2]) || 1;
-    const half = (this.camera.fov * Math.PI) / 360;
-    const narrow = Math.min(half, Math.atan(Math.tan(half) * aspect));
     this.pose = {
       target: [0, 1, 2].map((k) => 0.5 * (min[k]! + max[k]!)) as [number, number, number],
       yaw: 0.55,
       pitch: 0.32,
-      distance: (1.08 * radius) / Math.sin(narrow),
+      distance: 1.08 * radius * this.fit(aspect),
     };
     this.apply();
+  }
+
+  /** Steps back, or closer, where the viewport becomes narrower or wider, so that as much as before is seen. */
+  refit(before: number, after: number): void {
+    this.zoom(this.fit(after) / this.fit(before));
   }
 
   set(pose: CameraPose): void {
@@ -74,6 +77,12 @@ export class OrbitCamera {
     if (Math.abs(this.camera.aspect - aspect) < 1e-6) return;
     this.camera.aspect = aspect;
     this.camera.updateProjectionMatrix();
+  }
+
+  /** The distance from which a ball of radius 1 just fits into a viewport. */
+  private fit(aspect: number): number {
+    const half = (this.camera.fov * Math.PI) / 360;
+    return 1 / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
   }
 
   private apply(): void {

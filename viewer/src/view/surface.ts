@@ -109,6 +109,62 @@ export function uniqueEdges(surface: DrawnSurface): Uint32Array {
   return Uint32Array.from(edges);
 }
 
+/**
+ * A coarser set of triangles over the same drawn vertices, for machines that draw without a graphics card, where every triangle
+ * costs a microsecond or two: vertices in one cell of a grid over the rest shape, on one smooth patch, are drawn as one of them.
+ * Positions and normals stay those of the fine surface.
+ */
+export function coarsen(surface: DrawnSurface, rest: Float32Array, atMost: number): Uint32Array {
+  const { triangles, source } = surface;
+  if (triangles.length / 3 <= atMost) return triangles;
+  const normals = new Float32Array(3 * source.length);
+  const positions = new Float32Array(3 * source.length);
+  gatherPositions(surface, rest, rest, 1, positions);
+  sumNormals(positions, triangles, normals);
+  let area = 0;
+  for (let t = 0; t < triangles.length; t += 3) area += triangleArea(positions, triangles, t);
+  // A grid of cells with two triangles each over all of the area.
+  const cell = Math.sqrt((2 * area) / atMost);
+  const first = new Map<string, number>();
+  const standsFor = new Uint32Array(source.length);
+  // Vertices where patches meet come first, corners before edges, so that the patches stay together there.
+  const patches = new Uint8Array(rest.length / 3);
+  for (const vertex of source) patches[vertex] = patches[vertex]! + 1;
+  for (const least of [3, 2, 1]) {
+    for (let i = 0; i < source.length; ++i) {
+      const here = patches[source[i]!]!;
+      if (least < 3 ? here !== least : here < 3) continue;
+      const key = [0, 1, 2].map((k) => Math.round(positions[3 * i + k]! / cell)).join() + mainAxis(normals, i);
+      const known = first.get(key);
+      if (known === undefined) first.set(key, i);
+      standsFor[i] = known ?? i;
+    }
+  }
+  const coarse: number[] = [];
+  for (let t = 0; t < triangles.length; t += 3) {
+    const a = standsFor[triangles[t]!]!;
+    const b = standsFor[triangles[t + 1]!]!;
+    const c = standsFor[triangles[t + 2]!]!;
+    if (a !== b && b !== c && c !== a) coarse.push(a, b, c);
+  }
+  return Uint32Array.from(coarse);
+}
+
+/** Which way a normal mostly points: two sides of a thin sheet are not to be merged. */
+function mainAxis(normals: Float32Array, i: number): string {
+  const n = [normals[3 * i]!, normals[3 * i + 1]!, normals[3 * i + 2]!];
+  const size = n.map(Math.abs);
+  const axis = size.indexOf(Math.max(...size));
+  return `${n[axis]! < 0 ? "-" : "+"}${axis}`;
+}
+
+function triangleArea(x: Float32Array, triangles: Uint32Array, t: number): number {
+  const [a, b, c] = [triangles[t]! * 3, triangles[t + 1]! * 3, triangles[t + 2]! * 3];
+  const u = [0, 1, 2].map((k) => x[b + k]! - x[a + k]!);
+  const v = [0, 1, 2].map((k) => x[c + k]! - x[a + k]!);
+  return 0.5 * Math.hypot(u[1]! * v[2]! - u[2]! * v[1]!, u[2]! * v[0]! - u[0]! * v[2]!, u[0]! * v[1]! - u[1]! * v[0]!);
+}
+
 function unitNormals(x: Float32Array, triangles: Uint32Array): Float32Array {
   const out = new Float32Array(triangles.length);
   for (let t = 0; t < triangles.length; t += 3) {

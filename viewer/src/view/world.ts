@@ -7,7 +7,7 @@ import { Grid, ObstacleView, SpringMark } from "./ground.ts";
 import { mapTexture } from "./materials.ts";
 import { OrbitCamera } from "./orbit.ts";
 import { pick, type Clip, type Hit } from "./pick.ts";
-import { splitAtCreases, type DrawnSurface } from "./surface.ts";
+import { coarsen, splitAtCreases, type DrawnSurface } from "./surface.ts";
 
 export interface Look {
   bodies: [string, string];
@@ -28,6 +28,9 @@ export interface ClipSetting {
 
 const MAPS: Record<string, MapName> = { stress: "sequential", stretch: "heat", speed: "sequential", error: "heat", refreshed: "mark" };
 const GAP = 2;
+/** What a machine without a graphics card draws while things move, and how long they stand still before it draws all of it. */
+const SOFTWARE_TRIANGLES = 12000;
+const STILL_MS = 250;
 
 export class World {
   readonly orbit = new OrbitCamera();
@@ -40,6 +43,7 @@ export class World {
   shownFrame = -1;
   smooth = true;
   clipSetting: ClipSetting | null = null;
+  private readonly software = drawsInSoftware();
   private readonly renderer: WebGLRenderer;
   private readonly scene = new ThreeScene();
   private readonly bodies = [new BodyView(1), new BodyView(2)];
@@ -56,12 +60,14 @@ export class World {
   private readonly up = new Vector3(0, 1, 0);
   private colourField: string | null = null;
   private dirty = true;
+  private movedAt = 0;
+  private detail: "fine" | "coarse" = "fine";
   private pixelRatio = Math.min(2, window.devicePixelRatio || 1);
   private slowTurns = 0;
   private lastTurn = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: true, powerPreference: "high-performance" });
     this.renderer.setClearColor(0x000000, 0);
     this.renderer.autoClear = false;
     this.renderer.setPixelRatio(this.pixelRatio);
@@ -84,6 +90,7 @@ export class World {
     this.up.set(...up);
     this.orbit.setUp(up);
     for (const body of this.bodies) body.setUp(this.up);
+    for (const body of this.bodies) body.setOpen(scene.bodies.some((part) => part.kind === "springs"));
     this.placeGrid();
     this.range.restart();
     this.topology = null;
@@ -119,7 +126,11 @@ export class World {
 
   setFrames(frames: Frame[], now: number): void {
     if (this.pendingTopology) this.applyTopology(this.pendingTopology);
-    this.views = frames.length;
+    if (this.views !== frames.length) {
+      const before = this.viewportSize().aspect;
+      this.views = frames.length;
+      this.orbit.refit(before, this.viewportSize().aspect);
+    }
     this.shownFrame = frames[0]!.frame;
     frames.forEach((frame, i) => this.bodies[i]?.setFrame(frame, now, this.smooth));
     this.bodies.forEach((body, i) => (body.group.visible = i < frames.length));
@@ -168,8 +179,14 @@ export class World {
   turn(now: number): boolean {
     let moved = false;
     for (const body of this.bodies) if (body.group.visible) moved = body.advance(now) || moved;
-    const draws = moved || this.dirty;
+    let draws = moved || this.dirty;
     this.adaptResolution(now, draws);
+    if (draws) this.movedAt = now;
+    const detail = now - this.movedAt > STILL_MS ? "fine" : "coarse";
+    if (detail !== this.detail) {
+      this.detail = detail;
+      draws ||= detail === "fine" && this.software;
+    }
     if (draws) this.render();
     return draws;
   }
@@ -187,6 +204,7 @@ export class World {
       this.orbit.setAspect(aspect);
       this.orbit.camera.layers.set(0);
       this.orbit.camera.layers.enable(view + 1);
+      this.bodies[view]!.setDetail(this.detail);
       this.renderer.setViewport(x, 0, w, height);
       this.renderer.setScissor(x, 0, w, height);
       this.renderer.render(this.scene, this.orbit.camera);
@@ -265,7 +283,8 @@ export class World {
     const surface = sameTriangles ? this.surface! : splitAtCreases(topology.rest, topology.triangles);
     this.surface = surface;
     this.topology = topology;
-    for (const body of this.bodies) body.setTopology(topology, surface);
+    const coarse = this.software ? coarsen(surface, topology.rest, SOFTWARE_TRIANGLES) : surface.triangles;
+    for (const body of this.bodies) body.setTopology(topology, surface, coarse);
   }
 
   private applyColours(frames: Frame[]): void {
@@ -333,6 +352,15 @@ export class World {
     this.pixelRatio = Math.max(0.6, 0.75 * this.pixelRatio);
     this.resize();
   }
+}
+
+/** Without a graphics card, smoothing edges costs as much as the whole picture. */
+function drawsInSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software/i.test(name);
 }
 
 function equal(a: Uint32Array, b: Uint32Array): boolean {
