@@ -4,6 +4,8 @@ import { Hold, type Frame, type Topology } from "../data/protocol.ts";
 import { bodyMaterial, dynamicAttribute, markMaterial } from "./materials.ts";
 import { gatherPositions, sumNormals, uniqueEdges, type DrawnSurface } from "./surface.ts";
 
+/** More dots than this hide what they mark. */
+const MOST_MARKS = 250;
 const HELD = [Hold.scene, Hold.script, Hold.hand] as const;
 const HELD_COLOURS = { [Hold.scene]: "#5d6673", [Hold.script]: "#8a63c9", [Hold.hand]: "#d6453d" };
 
@@ -62,7 +64,8 @@ export class BodyView {
         if (topology.holds[vertex] === hold && !seen.has(vertex)) held.push(drawn);
         seen.add(vertex);
       });
-      replaceGeometry(this.marks[i]!, { position }, Uint32Array.from(held));
+      const every = Math.ceil(held.length / MOST_MARKS);
+      replaceGeometry(this.marks[i]!, { position }, Uint32Array.from(held.filter((_, m) => m % every === 0)));
     });
     this.draw(1);
   }
@@ -129,10 +132,6 @@ export class BodyView {
     this.mesh.material.defines = plane ? { CLIPPED: 1 } : {};
     this.chooseSides();
     for (const object of [this.mesh, this.wire, ...this.marks]) (object.material.uniforms.clip!.value as Vector4).copy(value);
-  }
-
-  setUp(up: Vector3): void {
-    (this.mesh.material.uniforms.up!.value as Vector3).copy(up);
   }
 
   private chooseSides(): void {

@@ -66,7 +66,7 @@ export class ObstacleView {
   private readonly meshes: Mesh<BufferGeometry, ReturnType<typeof obstacleMaterial>>[] = [];
   private colour = "#9aa3ad";
 
-  set(obstacles: Obstacles, shapes: string[], centre: Vector3, radius: number, up: Vector3): void {
+  set(obstacles: Obstacles, shapes: string[], centre: Vector3, radius: number): void {
     for (const mesh of this.meshes) {
       mesh.geometry.dispose();
       mesh.material.dispose();
@@ -90,7 +90,6 @@ export class ObstacleView {
       mesh.matrixAutoUpdate = false;
       mesh.material.depthWrite = !plane;
       const { uniforms } = mesh.material;
-      (uniforms.up!.value as Vector3).copy(up);
       (uniforms.centre!.value as Vector3).copy(centre);
       uniforms.reach!.value = plane ? 5 * radius : 1e6;
       uniforms.opacity!.value = plane ? 0.35 : 1;
@@ -98,6 +97,11 @@ export class ObstacleView {
       this.meshes.push(mesh);
       this.group.add(mesh);
     }
+  }
+
+  hide(which: number): void {
+    const mesh = this.meshes[which];
+    if (mesh) mesh.visible = false;
   }
 
   move(matrices: number[][]): void {

@@ -24,15 +24,37 @@ export function mapTexture(name: MapName): DataTexture {
   return texture;
 }
 
+/**
+ * The light, common to all materials: from above and from beside the camera. Directions are the same for the whole picture, so that
+ * a fragment costs a handful of multiplications.
+ */
+export const light = {
+  up: { value: new Vector3(0, 1, 0) },
+  toEye: { value: new Vector3(0, 0, 1) },
+  key: { value: new Vector3(0, 0, 1) },
+  halfway: { value: new Vector3(0, 0, 1) },
+};
+
+export function aimLight(toEye: Vector3, up: Vector3): void {
+  light.up.value.copy(up);
+  light.toEye.value.copy(toEye).normalize();
+  light.key.value.crossVectors(up, toEye).multiplyScalar(0.45).add(toEye).addScaledVector(up, 0.9).normalize();
+  light.halfway.value.copy(light.key.value).add(toEye).normalize();
+}
+
 const LIGHT = /* glsl */ `
   uniform vec3 up;
-  vec3 lit(vec3 base, vec3 n, vec3 toEye, float strength) {
-    vec3 key = normalize(toEye + 0.9 * up + 0.45 * cross(up, toEye));
+  uniform vec3 toEye;
+  uniform vec3 key;
+  uniform vec3 halfway;
+  vec3 lit(vec3 base, vec3 n, float strength) {
     float sky = 0.5 + 0.5 * dot(n, up);
     float direct = max(0.0, dot(n, key));
-    float shine = pow(max(0.0, dot(n, normalize(key + toEye))), 40.0);
-    float rim = pow(1.0 - max(0.0, dot(n, toEye)), 3.0);
-    vec3 shaded = base * (mix(0.34, 0.62, sky) + 0.62 * direct) + vec3(0.07 * shine) + 0.10 * rim * sky;
+    float shine = max(0.0, dot(n, halfway));
+    shine *= shine; shine *= shine; shine *= shine; shine *= shine; shine *= shine;
+    float rim = 1.0 - max(0.0, dot(n, toEye));
+    rim *= rim * rim;
+    vec3 shaded = base * (mix(0.34, 0.62, sky) + 0.62 * direct) + vec3(0.07 * shine + 0.10 * rim * sky);
     return mix(base, shaded, strength);
   }
 `;
@@ -41,7 +63,7 @@ export function bodyMaterial(): ShaderMaterial {
   return new ShaderMaterial({
     side: DoubleSide,
     uniforms: {
-      up: { value: new Vector3(0, 1, 0) },
+      ...light,
       map: { value: null },
       mapped: { value: 0 },
       // Byte values 0..1 of this view become (x, y): low and span in the colours' common range.
@@ -53,12 +75,16 @@ export function bodyMaterial(): ShaderMaterial {
       attribute float field;
       attribute vec3 tint;
       varying vec3 vNormal;
-      varying vec3 vPosition;
+      #ifdef CLIPPED
+        varying vec3 vPosition;
+      #endif
       varying vec3 vTint;
       varying float vField;
       void main() {
         vNormal = normal;
-        vPosition = position;
+        #ifdef CLIPPED
+          vPosition = position;
+        #endif
         vTint = tint;
         vField = field;
         gl_Position = projectionMatrix * viewMatrix * vec4(position, 1.0);
@@ -71,7 +97,9 @@ export function bodyMaterial(): ShaderMaterial {
       uniform vec4 clip;
       uniform vec3 inside;
       varying vec3 vNormal;
-      varying vec3 vPosition;
+      #ifdef CLIPPED
+        varying vec3 vPosition;
+      #endif
       varying vec3 vTint;
       varying float vField;
       ${LIGHT}
@@ -79,11 +107,10 @@ export function bodyMaterial(): ShaderMaterial {
         #ifdef CLIPPED
           if (dot(clip.xyz, vPosition) > clip.w) discard;
         #endif
-        vec3 toEye = normalize(cameraPosition - vPosition);
         vec3 n = normalize(vNormal);
         vec3 base = vTint;
         if (mapped > 0.5) base = texture2D(map, vec2(clamp(scale.x + scale.y * vField, 0.002, 0.998), 0.5)).rgb;
-        vec3 colour = lit(base, gl_FrontFacing ? n : -n, toEye, mapped > 0.5 ? 0.75 : 1.0);
+        vec3 colour = lit(base, gl_FrontFacing ? n : -n, mapped > 0.5 ? 0.75 : 1.0);
         #ifdef CLIPPED
           // Seen through the opening of a clipped body: flat, as if the inside were solid.
           if (!gl_FrontFacing) colour = inside;
@@ -139,7 +166,7 @@ export function obstacleMaterial(): ShaderMaterial {
     side: FrontSide,
     transparent: true,
     uniforms: {
-      up: { value: new Vector3(0, 1, 0) },
+      ...light,
       colour: { value: new Color("#9aa3ad") },
       centre: { value: new Vector3() },
       reach: { value: 1 },
@@ -164,9 +191,9 @@ export function obstacleMaterial(): ShaderMaterial {
       varying vec3 vPosition;
       ${LIGHT}
       void main() {
-        vec3 toEye = normalize(cameraPosition - vPosition);
-        float fade = 1.0 - smoothstep(0.35, 1.0, length(vPosition - centre) / reach);
-        gl_FragColor = vec4(lit(colour, normalize(vNormal), toEye, 1.0), opacity * fade);
+        vec3 d = (vPosition - centre) / reach;
+        float fade = clamp(1.3 - 1.3 * dot(d, d), 0.0, 1.0);
+        gl_FragColor = vec4(lit(colour, normalize(vNormal), 1.0), opacity * fade);
         #include <colorspace_fragment>
       }
     `,

@@ -4,7 +4,7 @@ import type { ColourField, Frame, Obstacles, Scene, Telemetry, Topology, Vec3 } 
 import { BodyView } from "./body.ts";
 import { FollowingRange, type MapName } from "./colours.ts";
 import { Grid, ObstacleView, SpringMark } from "./ground.ts";
-import { mapTexture } from "./materials.ts";
+import { aimLight, mapTexture } from "./materials.ts";
 import { OrbitCamera } from "./orbit.ts";
 import { pick, type Clip, type Hit } from "./pick.ts";
 import { coarsen, splitAtCreases, type DrawnSurface } from "./surface.ts";
@@ -89,7 +89,6 @@ export class World {
     const up: Vec3 = size > 0 ? [-g[0] / size, -g[1] / size, -g[2] / size] : [0, 1, 0];
     this.up.set(...up);
     this.orbit.setUp(up);
-    for (const body of this.bodies) body.setUp(this.up);
     for (const body of this.bodies) body.setOpen(scene.bodies.some((part) => part.kind === "springs"));
     this.placeGrid();
     this.range.restart();
@@ -118,9 +117,11 @@ export class World {
 
   setObstacles(obstacles: Obstacles, scene: Scene | null): void {
     const shapes = scene?.obstacles.map((obstacle) => obstacle.shape) ?? [];
-    this.obstacles.set(obstacles, shapes, this.centre(), this.radius(), this.up);
-    const plane = shapes.indexOf("plane");
-    if (plane >= 0) this.placeGrid(lowestHeight(obstacles, plane, this.up));
+    this.obstacles.set(obstacles, shapes, this.centre(), this.radius());
+    const floor = shapes.findIndex((shape, i) => shape === "plane" && levelHeight(obstacles, i, this.up) !== null);
+    // The grid is the floor: a level plane needs no other picture.
+    this.obstacles.hide(floor);
+    if (floor >= 0) this.placeGrid(levelHeight(obstacles, floor, this.up)!);
     this.touch();
   }
 
@@ -196,6 +197,7 @@ export class World {
     ++this.drawn;
     const { width, height } = this.renderer.getSize(new Vector2());
     if (width === 0 || height === 0) return;
+    aimLight(new Vector3(0, 0, 1).transformDirection(this.orbit.camera.matrixWorld), this.up);
     this.renderer.setScissorTest(false);
     this.renderer.clear();
     this.renderer.setScissorTest(true);
@@ -367,7 +369,8 @@ function equal(a: Uint32Array, b: Uint32Array): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i]);
 }
 
-function lowestHeight(obstacles: Obstacles, which: number, up: Vector3): number | undefined {
+/** The height of an obstacle that is level, or null for walls, slopes and everything round. */
+function levelHeight(obstacles: Obstacles, which: number, up: Vector3): number | null {
   let lowest = Infinity;
   let highest = -Infinity;
   const { firstTriangle, triangles, positions } = obstacles;
@@ -376,6 +379,5 @@ function lowestHeight(obstacles: Obstacles, which: number, up: Vector3): number 
     lowest = Math.min(lowest, height);
     highest = Math.max(highest, height);
   }
-  // A wall or a slope is no ground for the grid.
-  return highest - lowest < 1e-3 * (1 + Math.abs(lowest)) ? lowest : undefined;
+  return highest - lowest < 1e-3 * (1 + Math.abs(lowest)) ? lowest : null;
 }
