@@ -66,7 +66,7 @@ after(async () => {
 
 const evaluate = (page, code, argument) => page.evaluate(code, argument);
 const time = (page) => evaluate(page, () => window.pliant.time);
-const until = (page, condition, argument, timeout = 20000) => page.waitForFunction(condition, argument, { timeout });
+const until = (page, condition, argument, timeout = 60000) => page.waitForFunction(condition, argument, { timeout });
 
 async function pause(page) {
   await evaluate(page, () => window.pliant.session.send("pause"));

@@ -48,9 +48,9 @@ export interface Body {
   material: string;
   young: number | null;
   poisson: number | null;
-  density: number;
-  mass: number;
-  nodes: number;
+  density: number | null;
+  mass: number | null;
+  nodes: number | null;
   elements: number;
   order: number;
   vertices: number;
@@ -124,7 +124,8 @@ export interface ViewTelemetry {
   gap: number | null;
   contacts: number;
   figures: Record<string, number | null>;
-  error: number | null;
+  /** Only when comparing. */
+  error?: number | null;
 }
 
 export interface Telemetry {

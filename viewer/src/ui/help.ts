@@ -1,5 +1,5 @@
 // The help panel, and the shortcuts themselves: one table makes both.
-import { SPEEDS, type App } from "../app.ts";
+import type { App } from "../app.ts";
 import type { Hand } from "../hand.ts";
 import { h, icon } from "./dom.ts";
 
@@ -35,7 +35,7 @@ export function shortcuts(app: App, hand: Hand, page: PageActions): Shortcut[] {
     { keys: ["."], what: "one step", run: () => app.step() },
     { keys: ["r"], what: "reset to the start", run: () => app.reset() },
     { keys: ["["], what: "slower", run: () => app.changeSpeed(-1) },
-    { keys: ["]"], what: `faster; at the end as fast as it can (${SPEEDS.length} notches)`, run: () => app.changeSpeed(1) },
+    { keys: ["]"], what: "faster; beyond the last notch as fast as it can", run: () => app.changeSpeed(1) },
     {
       keys: [...solverKeys, ...solverKeys.map((key) => `Shift+${key}`)],
       shown: "1 … 9",

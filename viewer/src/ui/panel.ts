@@ -115,12 +115,18 @@ export class Panel {
     const sliders = this.stiffness.map((field) => field.element);
     const folded = sliders.length > 3 ? [...sliders.slice(0, 2), h("details", { class: "more" }, h("summary", {}, `${sliders.length - 2} more bodies`), ...sliders.slice(2))] : sliders;
     this.bodies.replaceChildren(...folded);
-    const nodes = scene.bodies.reduce((sum, body) => sum + body.nodes, 0);
-    const elements = scene.bodies.reduce((sum, body) => sum + body.elements, 0);
+    const nodes = scene.bodies.reduce((sum, body) => sum + (body.nodes ?? 0), 0);
+    const elements = scene.bodies.reduce((sum, body) => sum + (body.elements ?? 0), 0);
     const mass = scene.bodies.reduce((sum, body) => sum + (body.mass ?? 0), 0);
-    const several = scene.bodies.length > 1 ? `${scene.bodies.length} bodies · ` : "";
     const laws = [...new Set(scene.bodies.map((body) => body.material).filter(Boolean))].join(", ");
-    this.facts.textContent = scene.source === "none" ? "" : `${several}${nodes.toLocaleString("en")} nodes · ${elements.toLocaleString("en")} elements${mass > 0 ? ` · ${plain(mass)} kg` : ""}${laws ? ` · ${laws}` : ""}`;
+    const facts = [
+      scene.bodies.length > 1 && `${scene.bodies.length} bodies`,
+      nodes > 0 && `${nodes.toLocaleString("en")} nodes`,
+      elements > 0 && `${elements.toLocaleString("en")} elements`,
+      mass > 0 && `${plain(mass)} kg`,
+      laws,
+    ];
+    this.facts.textContent = facts.filter(Boolean).join(" · ");
   }
 
   setPlay(play: Play): void {

@@ -6,7 +6,7 @@ import type { ViewLabels } from "./view_labels.ts";
 
 export function savePicture(world: World, legend: Legend, labels: ViewLabels, name: string): void {
   // A WebGL canvas holds its picture only until the browser has shown it: draw and copy in one go.
-  world.render();
+  world.renderFine();
   const { canvas } = world;
   const scale = canvas.width / Math.max(1, canvas.clientWidth);
   const style = getComputedStyle(document.documentElement);

@@ -25,7 +25,7 @@ export class ViewLabels {
       const view = play.views[i];
       part.element.hidden = !view;
       if (!view) return;
-      part.name.textContent = view.solver;
+      part.name.textContent = view.solver === "result" ? "finished run" : view.solver;
       part.element.title = hello?.solvers.find((solver) => solver.name === view.solver)?.summary ?? "";
       part.trouble.hidden = view.trouble === null;
       part.trouble.textContent = view.trouble ?? "";
@@ -38,7 +38,7 @@ export class ViewLabels {
       if (!part) return;
       const words = [`${plain(view.ms.total ?? NaN)} ms`, `${view.iterations} iteration${view.iterations === 1 ? "" : "s"}`];
       if (!view.ok) words.push(view.outcome.replace(/[-_]/g, " "));
-      if (i > 0 && view.error !== null) words.push(`${withUnit(view.error, "m")} from A`);
+      if (i > 0 && typeof view.error === "number") words.push(`${withUnit(view.error, "m")} from A`);
       part.detail.textContent = words.join(" · ");
       part.element.classList.toggle("not-ok", !view.ok);
     });

@@ -31,37 +31,3 @@ export function parseHex(hex: string): Rgb {
   const value = parseInt(hex.slice(1), 16);
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255];
 }
-
-/** The range that colours span, following the values: outwards at once, inwards slowly, so that it does not flicker. */
-export class FollowingRange {
-  low = 0;
-  high = 1;
-  private fresh = true;
-
-  restart(): void {
-    this.fresh = true;
-  }
-
-  follow(values: Float32Array): void {
-    let low = Infinity;
-    let high = -Infinity;
-    for (let i = 0; i < values.length; ++i) {
-      const value = values[i]!;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    this.followBounds(low, high);
-  }
-
-  followBounds(low: number, high: number): void {
-    if (!(low <= high)) return;
-    if (this.fresh) {
-      this.low = low;
-      this.high = high;
-      this.fresh = false;
-      return;
-    }
-    this.low = low < this.low ? low : this.low + 0.02 * (low - this.low);
-    this.high = high > this.high ? high : this.high + 0.02 * (high - this.high);
-  }
-}

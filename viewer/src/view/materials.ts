@@ -42,6 +42,9 @@ export function aimLight(toEye: Vector3, up: Vector3): void {
   light.halfway.value.copy(light.key.value).add(toEye).normalize();
 }
 
+/** Pixels of the canvas per CSS pixel, in which sizes of points are given. */
+export const screen = { ratio: { value: 1 } };
+
 const LIGHT = /* glsl */ `
   uniform vec3 up;
   uniform vec3 toEye;
@@ -131,17 +134,19 @@ export function markMaterial(colour: string, opacity: number, pointSize: number)
       colour: { value: new Color(colour) },
       opacity: { value: opacity },
       size: { value: pointSize },
+      ...screen,
       clip: { value: new Vector4(0, 0, 0, 1e30) },
     },
     vertexShader: /* glsl */ `
       uniform float size;
+      uniform float ratio;
       varying vec3 vPosition;
       void main() {
         vPosition = position;
         vec4 eye = viewMatrix * vec4(position, 1.0);
         eye.xyz *= 0.998;  // a little nearer, so that it lies on the surface and not in it
         gl_Position = projectionMatrix * eye;
-        gl_PointSize = size;
+        gl_PointSize = size * ratio;
       }
     `,
     fragmentShader: /* glsl */ `

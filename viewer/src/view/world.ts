@@ -2,9 +2,9 @@
 import { Scene as ThreeScene, Vector2, Vector3, Vector4, WebGLRenderer, type DataTexture } from "three";
 import type { ColourField, Frame, Obstacles, Scene, Telemetry, Topology, Vec3 } from "../data/protocol.ts";
 import { BodyView } from "./body.ts";
-import { FollowingRange, type MapName } from "./colours.ts";
+import type { MapName } from "./colours.ts";
 import { Grid, ObstacleView, SpringMark } from "./ground.ts";
-import { aimLight, mapTexture } from "./materials.ts";
+import { aimLight, mapTexture, screen } from "./materials.ts";
 import { OrbitCamera } from "./orbit.ts";
 import { pick, type Clip, type Hit } from "./pick.ts";
 import { coarsen, splitAtCreases, type DrawnSurface } from "./surface.ts";
@@ -34,7 +34,8 @@ const STILL_MS = 250;
 
 export class World {
   readonly orbit = new OrbitCamera();
-  readonly range = new FollowingRange();
+  /** What the colours span, in the unit of their field: the same for both views. */
+  readonly range = { low: 0, high: 1 };
   /** The topology that is drawn. */
   topology: Topology | null = null;
   views = 1;
@@ -61,8 +62,10 @@ export class World {
   private colourField: string | null = null;
   private dirty = true;
   private movedAt = 0;
-  private detail: "fine" | "coarse" = "fine";
+  private detail: "fine" | "coarse" = "coarse";
   private pixelRatio = Math.min(2, window.devicePixelRatio || 1);
+  /** Twice as many pixels as shown smooth the edges where the renderer does not. */
+  private readonly finePixelRatio = this.software ? Math.max(2, this.pixelRatio) : this.pixelRatio;
   private slowTurns = 0;
   private lastTurn = 0;
 
@@ -91,7 +94,6 @@ export class World {
     this.orbit.setUp(up);
     for (const body of this.bodies) body.setOpen(scene.bodies.some((part) => part.kind === "springs"));
     this.placeGrid();
-    this.range.restart();
     this.topology = null;
     this.surface = null;
     this.bodies.forEach((body) => (body.group.visible = false));
@@ -180,16 +182,17 @@ export class World {
   turn(now: number): boolean {
     let moved = false;
     for (const body of this.bodies) if (body.group.visible) moved = body.advance(now) || moved;
-    let draws = moved || this.dirty;
+    const draws = moved || this.dirty;
     this.adaptResolution(now, draws);
     if (draws) this.movedAt = now;
-    const detail = now - this.movedAt > STILL_MS ? "fine" : "coarse";
-    if (detail !== this.detail) {
-      this.detail = detail;
-      draws ||= detail === "fine" && this.software;
-    }
-    if (draws) this.render();
+    const resized = this.setDetail(now - this.movedAt > STILL_MS ? "fine" : "coarse");
+    if (draws && !resized) this.render();
     return draws;
+  }
+
+  /** The best picture this machine can make, for files; drawn at once. */
+  renderFine(): void {
+    if (!this.setDetail("fine")) this.render();
   }
 
   render(): void {
@@ -265,7 +268,6 @@ export class World {
   setColourField(field: ColourField | null): void {
     if (this.colourField === (field?.name ?? null)) return;
     this.colourField = field?.name ?? null;
-    this.range.restart();
     if (!field) for (const body of this.bodies) body.setColours(null, new Vector2(0, 1));
     this.touch();
   }
@@ -296,7 +298,8 @@ export class World {
       if (!this.colourField) for (const body of this.bodies) body.setColours(null, new Vector2(0, 1));
       return;
     }
-    this.range.followBounds(Math.min(...colours.map((c) => c!.low)), Math.max(...colours.map((c) => c!.high)));
+    this.range.low = Math.min(...colours.map((c) => c!.low));
+    this.range.high = Math.max(...colours.map((c) => c!.high));
     const name = this.mapOf(this.colourField);
     let texture = this.textures.get(name);
     if (!texture) this.textures.set(name, (texture = mapTexture(name)));
@@ -323,9 +326,19 @@ export class World {
     this.grid.place(centre.addScaledVector(this.up, ground - centre.dot(this.up)), this.up, radius);
   }
 
+  /** Where pictures are expensive, moving things are drawn coarser. True when that has drawn. */
+  private setDetail(detail: "fine" | "coarse"): boolean {
+    if (detail === this.detail) return false;
+    this.detail = detail;
+    if (!this.software && this.pixelRatio === this.finePixelRatio) return false;
+    this.resize();
+    return true;
+  }
+
   private resize(): void {
     const parent = this.canvas.parentElement!;
-    this.renderer.setPixelRatio(this.pixelRatio);
+    screen.ratio.value = this.detail === "fine" ? this.finePixelRatio : this.pixelRatio;
+    this.renderer.setPixelRatio(screen.ratio.value);
     this.renderer.setSize(parent.clientWidth, parent.clientHeight, false);
     this.render();
   }

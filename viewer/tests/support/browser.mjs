@@ -15,16 +15,16 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-export async function launch() {
+export async function launch(options = {}) {
   const profile = await mkdtemp(join(tmpdir(), "pliant-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
     args: FLAGS,
     viewport: { width: 1280, height: 800 },
-    deviceScaleFactor: Number(process.env.PLIANT_PIXEL_RATIO ?? 1),
     colorScheme: "light",
     acceptDownloads: true,
+    ...options,
   });
   return {
     context,
@@ -38,6 +38,7 @@ export async function launch() {
 /** Opens a page and waits for its first frame, unless told not to. */
 export async function visit(context, url, { frames = 1 } = {}) {
   const page = await context.newPage();
+  page.setDefaultTimeout(60000);
   page.complaints = [];
   page.hosts = new Set();
   page.on("console", (message) => {
@@ -52,6 +53,6 @@ export async function visit(context, url, { frames = 1 } = {}) {
   });
   page.on("websocket", (socket) => page.hosts.add(new URL(socket.url()).host));
   await page.goto(url);
-  if (frames > 0) await page.waitForFunction((n) => window.pliant?.frames >= n, frames, { timeout: 30000 });
+  if (frames > 0) await page.waitForFunction((n) => window.pliant?.frames >= n, frames, { timeout: 60000 });
   return page;
 }
