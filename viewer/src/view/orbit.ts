@@ -6,6 +6,7 @@ export interface CameraPose {
   /** Angles in radians: around the upward axis, and above the horizon. */
   yaw: number;
   pitch: number;
+  /** Of the eye to the target, in a viewport that is at least as wide as high. */
   distance: number;
 }
 
@@ -31,20 +32,15 @@ export class OrbitCamera {
   }
 
   /** Looks at a box so that all of it is seen. */
-  frame(min: readonly [number, number, number], max: readonly [number, number, number], aspect: number): void {
+  frame(min: readonly [number, number, number], max: readonly [number, number, number]): void {
     const radius = 0.5 * Math.hypot(max[0] - min[0], max[1] - min[1], max[2] - min[2]) || 1;
     this.pose = {
       target: [0, 1, 2].map((k) => 0.5 * (min[k]! + max[k]!)) as [number, number, number],
       yaw: 0.55,
       pitch: 0.32,
-      distance: 1.08 * radius * this.fit(aspect),
+      distance: (1.08 * radius) / Math.sin(this.halfAngle()),
     };
     this.apply();
-  }
-
-  /** Steps back, or closer, where the viewport becomes narrower or wider, so that as much as before is seen. */
-  refit(before: number, after: number): void {
-    this.zoom(this.fit(after) / this.fit(before));
   }
 
   set(pose: CameraPose): void {
@@ -65,7 +61,7 @@ export class OrbitCamera {
 
   /** Moves the target in the view plane, in fractions of the viewport's height. */
   pan(right: number, up: number): void {
-    const height = 2 * this.pose.distance * Math.tan((this.camera.fov * Math.PI) / 360);
+    const height = 2 * this.pose.distance * this.stepBack() * Math.tan(this.halfAngle());
     const x = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0).multiplyScalar(-right * height);
     const y = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1).multiplyScalar(-up * height);
     const target = new Vector3(...this.pose.target).add(x).add(y);
@@ -76,17 +72,22 @@ export class OrbitCamera {
   setAspect(aspect: number): void {
     if (Math.abs(this.camera.aspect - aspect) < 1e-6) return;
     this.camera.aspect = aspect;
-    this.camera.updateProjectionMatrix();
+    this.apply();
   }
 
-  /** The distance from which a ball of radius 1 just fits into a viewport. */
-  private fit(aspect: number): number {
-    const half = (this.camera.fov * Math.PI) / 360;
-    return 1 / Math.sin(Math.min(half, Math.atan(Math.tan(half) * aspect)));
+  private halfAngle(): number {
+    return (this.camera.fov * Math.PI) / 360;
+  }
+
+  /** How much further away the eye is in a viewport narrower than high, so that as much as in a wide one is seen. */
+  private stepBack(): number {
+    const half = this.halfAngle();
+    return Math.sin(half) / Math.sin(Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect)));
   }
 
   private apply(): void {
-    const { target, yaw, pitch, distance } = this.pose;
+    const { target, yaw, pitch } = this.pose;
+    const distance = this.pose.distance * this.stepBack();
     const centre = new Vector3(...target);
     this.camera.position
       .copy(centre)

@@ -103,13 +103,12 @@ export class World {
   }
 
   frameCamera(): void {
-    const aspect = this.viewportSize().aspect;
     const radius = this.radius();
     // A little of the ground below, since things fall.
     const low = this.up.clone().multiplyScalar(-0.12 * radius);
     const min = this.box[0].map((v, k) => v + Math.min(0, low.getComponent(k))) as Vec3;
     const max = this.box[1].map((v, k) => v + Math.max(0, low.getComponent(k))) as Vec3;
-    this.orbit.frame(min, max, aspect);
+    this.orbit.frame(min, max);
   }
 
   /** Drawn together with its first frame, so that nothing jumps to rest and back. */
@@ -129,11 +128,7 @@ export class World {
 
   setFrames(frames: Frame[], now: number): void {
     if (this.pendingTopology) this.applyTopology(this.pendingTopology);
-    if (this.views !== frames.length) {
-      const before = this.viewportSize().aspect;
-      this.views = frames.length;
-      this.orbit.refit(before, this.viewportSize().aspect);
-    }
+    this.views = frames.length;
     this.shownFrame = frames[0]!.frame;
     frames.forEach((frame, i) => this.bodies[i]?.setFrame(frame, now, this.smooth));
     this.bodies.forEach((body, i) => (body.group.visible = i < frames.length));
