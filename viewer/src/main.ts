@@ -7,7 +7,7 @@ import { h, iconButton, type IconName } from "./ui/dom.ts";
 import { HelpPanel, listenForKeys, shortcuts, type PageActions } from "./ui/help.ts";
 import { Legend } from "./ui/legend.ts";
 import { Messages } from "./ui/messages.ts";
-import { plain } from "./ui/numbers.ts";
+import { plain, withUnit } from "./ui/numbers.ts";
 import { Panel } from "./ui/panel.ts";
 import { saveBytes, savePicture } from "./ui/pictures.ts";
 import { Plots } from "./ui/plots.ts";
@@ -90,8 +90,9 @@ document.body.prepend(
     iconButton("help", "Help", "?", page.toggleHelp),
   ),
 );
+const gridScale = h("p", { class: "grid-scale" });
 const tray = h("div", { class: "tools", role: "toolbar", "aria-label": "Tools" }, ...tools, h("hr"), iconButton("frame", "Show the whole scene", "f", () => app.frameCamera()));
-stage.append(overlay, labels.element, tray, legend.element, transport.element, messages.banner, messages.card, messages.toasts);
+stage.append(overlay, labels.element, gridScale, tray, legend.element, transport.element, messages.banner, messages.card, messages.toasts);
 main.append(plots.element, panel.element, stateFile);
 document.body.append(help.element);
 
@@ -112,6 +113,7 @@ session.on("scene", (scene) => {
   transport.setScene(scene);
   showScenes();
   sceneTitle.textContent = scene.title;
+  gridScale.textContent = scene.source === "none" ? "" : `grid ${withUnit(world.gridCell(), "m")}`;
   document.title = scene.name ? `${scene.name} · Pliant` : "Pliant";
   if (identity !== sceneShown) {
     app.placeCamera();

@@ -40,7 +40,6 @@ export class ThemeChooser {
       grid: read("--grid"),
       gridOpacity: Number(read("--grid-opacity")),
       obstacle: read("--obstacle"),
-      hand: read("--danger"),
     };
   }
 

@@ -28,7 +28,7 @@ export class ViewLabels {
       part.name.textContent = view.solver === "result" ? "finished run" : view.solver;
       part.element.title = hello?.solvers.find((solver) => solver.name === view.solver)?.summary ?? "";
       part.trouble.hidden = view.trouble === null;
-      part.trouble.textContent = view.trouble ?? "";
+      part.trouble.textContent = view.trouble ? `${view.trouble.replace(/\.?$/, ".")} Reset (r), or choose another solver.` : "";
     });
   }
 

@@ -71,10 +71,10 @@ export class BodyView {
   }
 
   /** Where a frame arrives after a while, the motion from the last one to it takes about as long as it took to come. */
-  setFrame(frame: Frame, now: number, smooth: boolean): void {
+  setFrame(frame: Frame, now: number): void {
     const interval = now - this.arrivedAt;
     this.arrivedAt = now;
-    this.interval = smooth && interval > 24 && interval < 400 ? Math.min(interval, 150) : 0;
+    this.interval = interval > 24 && interval < 400 ? Math.min(interval, 150) : 0;
     this.from = this.shown === this.to ? this.to : this.shown.slice();
     this.to = frame.positions;
     this.settled = false;

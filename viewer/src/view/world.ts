@@ -16,7 +16,6 @@ export interface Look {
   grid: string;
   gridOpacity: number;
   obstacle: string;
-  hand: string;
 }
 
 export interface ClipSetting {
@@ -42,7 +41,6 @@ export class World {
   /** Pictures drawn so far. */
   drawn = 0;
   shownFrame = -1;
-  smooth = true;
   clipSetting: ClipSetting | null = null;
   private readonly software = drawsInSoftware();
   private readonly renderer: WebGLRenderer;
@@ -130,7 +128,7 @@ export class World {
     if (this.pendingTopology) this.applyTopology(this.pendingTopology);
     this.views = frames.length;
     this.shownFrame = frames[0]!.frame;
-    frames.forEach((frame, i) => this.bodies[i]?.setFrame(frame, now, this.smooth));
+    frames.forEach((frame, i) => this.bodies[i]?.setFrame(frame, now));
     this.bodies.forEach((body, i) => (body.group.visible = i < frames.length));
     this.applyColours(frames);
     this.touch();
@@ -265,6 +263,11 @@ export class World {
     this.colourField = field?.name ?? null;
     if (!field) for (const body of this.bodies) body.setColours(null, new Vector2(0, 1));
     this.touch();
+  }
+
+  /** The distance of two grid lines, m. */
+  gridCell(): number {
+    return this.grid.cell;
   }
 
   radius(): number {
