@@ -137,17 +137,15 @@ std::string encode_frame(const FrameHeader& header, const Snapshot& snapshot) {
   for (int axis = 0; axis < 3; ++axis) scale[axis] = size[axis] > 0 ? kLevels / static_cast<double>(size[axis]) : 0;
   for (const Vec3& p : snapshot.positions)
     for (int axis = 0; axis < 3; ++axis, out += 2) {
-      const double level = (p[axis] - static_cast<double>(corner[axis])) * scale[axis];
-      const auto q =
-          static_cast<std::uint16_t>(std::isfinite(level) ? std::clamp(std::round(level), 0.0, kLevels) : 0.0);
+      const double level = (p[axis] - static_cast<double>(corner[axis])) * scale[axis] + 0.5;
+      const auto q = static_cast<std::uint16_t>(level > 0 ? std::min(level, kLevels) : 0.0);  // also for NaN
       std::memcpy(out, &q, 2);
     }
   if (coloured) {
     const double range = snapshot.high - snapshot.low;
     for (double value : snapshot.values) {
-      const double level = range > 0 ? 255 * (value - snapshot.low) / range : 0;
-      *out++ = static_cast<char>(
-          static_cast<std::uint8_t>(std::isfinite(level) ? std::clamp(level + 0.5, 0.0, 255.0) : 0.0));
+      const double level = range > 0 ? 255 * (value - snapshot.low) / range + 0.5 : 0;
+      *out++ = static_cast<char>(static_cast<std::uint8_t>(level > 0 ? std::min(level, 255.0) : 0.0));
     }
   }
   return bytes;

@@ -167,7 +167,7 @@ bool Film::advance() {
   if (frame_ + 1 >= frames()) return false;
   try {
     read(frame_ + 1);
-  } catch (const InputError& error) {
+  } catch (const std::exception& error) {
     trouble_ = error.what();
     return false;
   }

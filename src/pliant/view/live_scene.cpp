@@ -40,10 +40,9 @@ void add_pin_scripts(Scene& scene, std::size_t body, const std::vector<Index>& v
 }  // namespace
 
 LiveScene::LiveScene(Scene scene, std::string path) : path_(std::move(path)), opened_(std::move(scene)) {
-  record_history(find_solver(opened_.solver.name), opened_.solver.parameters);
-  if (const auto history = opened_.solver.parameters.find("history");
-      history != opened_.solver.parameters.end() && find_solver(opened_.solver.name).paper != "pxpbd")
-    history->second = true;
+  const SolverEntry& solver = find_solver(opened_.solver.name);
+  if (solver.paper != "pxpbd") opened_.solver.parameters.erase("history");
+  record_history(solver, opened_.solver.parameters);
   stiffness_.assign(opened_.bodies.size(), 1.0);
   Built built = build(opened_, {}, {opened_.solver});
   // The meshes are made once; changes of the scene begin with them.
@@ -198,7 +197,7 @@ void LiveScene::set_compare(bool on, const std::string& name, const std::optiona
     }
     return;
   }
-  SceneSolver solver = second_;
+  SceneSolver solver = views_.size() > 1 ? views_[1].solver : second_;
   if (!name.empty())
     solver = chosen(name, parameters);
   else if (solver.name.empty())  // something fast beside something exact
@@ -216,7 +215,7 @@ void LiveScene::set_compare(bool on, const std::string& name, const std::optiona
 bool LiveScene::advance() {
   try {
     make_due_cuts();
-  } catch (const InputError& error) {
+  } catch (const std::exception& error) {
     for (View& view : views_) view.trouble = error.what();
     ++due_;
   }
@@ -264,8 +263,6 @@ void LiveScene::make_cut(const SceneCut& cut, int of_scene) {
       if (std::binary_search(named.begin(), named.end(), vertices[v])) pin.vertices.push_back(static_cast<Index>(v));
   }
   // The positions of pins go by nodes, which are known once the model is built.
-  std::vector<std::pair<std::size_t, std::vector<Vec3>>> placed;
-  const std::vector<HandPin> old_pins = pins_;
   std::vector<SceneSolver> wanted = solvers();
   Scene whole = scene;
   for (std::size_t k = 0; k < pins.size(); ++k) add_pin_scripts(whole, pins[k].body, pins[k].vertices, k);
@@ -279,7 +276,7 @@ void LiveScene::make_cut(const SceneCut& cut, int of_scene) {
       const Index o = origin[at(i)];
       const auto found = std::find(old_nodes.begin(), old_nodes.end(), o);
       positions.push_back(found == old_nodes.end() ? Vec3(node(views_[0].state.x, o))
-                                                   : old_pins[k].positions[at(found - old_nodes.begin())]);
+                                                   : pins_[k].positions[at(found - old_nodes.begin())]);
     }
     pins[k].positions = positions;
     whole.scripts[scene.scripts.size() + k].driven->positions = std::move(positions);

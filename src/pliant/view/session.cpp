@@ -165,32 +165,42 @@ void Session::run() {
     }
     for (const Waiting& waiting : batch) handle(waiting.client, waiting.request);
 
-    const bool steps_by_count = steps_to_take_ > 0;
-    if (show_ && begun_ && (playing_ || steps_by_count)) {
-      Clock::time_point now = Clock::now();
-      if (!runs || steps_by_count) due = now;
-      if (now >= due) {
-        const double pause = speed_ > 0 ? show_->step_seconds() / speed_ : 0;
-        const bool moved = show_->advance();
-        const Clock::time_point after = Clock::now();
-        step_ms_ = 1e3 * duration<double>(after - now).count();
-        step_times_.push_back(after);
-        while (step_times_.size() > 1 && after - step_times_.front() > std::chrono::seconds(1)) step_times_.pop_front();
-        // What is late is not caught up with: a simulation that is too slow runs slowly.
-        due = std::max(due + std::chrono::duration_cast<Clock::duration>(duration<double>(pause)), after);
-        if (steps_by_count) --steps_to_take_;
-        if (!moved) {
-          playing_ = false;
-          steps_to_take_ = 0;
-        }
-        is_changed_ = true;
+    try {
+      if (show_ && begun_ && (playing_ || steps_to_take_ > 0)) {
+        if (!runs || steps_to_take_ > 0) due = Clock::now();
+        if (Clock::now() >= due) due = step(due);
       }
-    }
-    if (is_changed_ && Clock::now() - published >= kBetweenFrames) {
-      publish();
-      published = Clock::now();
+      if (is_changed_ && Clock::now() - published >= kBetweenFrames) {
+        publish();
+        published = Clock::now();
+      }
+    } catch (const std::exception& error) {  // out of memory, most likely; whoever looks on is told
+      playing_ = false;
+      steps_to_take_ = 0;
+      trouble_ = error.what();
     }
   }
+}
+
+/// Takes the step that was due and returns when the next one is.
+Session::Clock::time_point Session::step(Clock::time_point due) {
+  const Clock::time_point begin = Clock::now();
+  const double pause = speed_ > 0 ? show_->step_seconds() / speed_ : 0;
+  const std::uint32_t stamp = asked_stamp_;
+  const bool moved = show_->advance();
+  stamp_ = stamp;
+  const Clock::time_point end = Clock::now();
+  step_ms_ = 1e3 * duration<double>(end - begin).count();
+  step_times_.push_back(end);
+  while (step_times_.size() > 1 && end - step_times_.front() > std::chrono::seconds(1)) step_times_.pop_front();
+  if (steps_to_take_ > 0) --steps_to_take_;
+  if (!moved) {
+    playing_ = false;
+    steps_to_take_ = 0;
+  }
+  is_changed_ = true;
+  // What is late is not caught up with: a simulation that is too slow runs slowly.
+  return std::max(due + std::chrono::duration_cast<Clock::duration>(duration<double>(pause)), end);
 }
 
 void Session::fail(ClientId client, const std::string& type, const std::string& message) {
@@ -202,7 +212,7 @@ void Session::handle(ClientId client, const Request& request) {
   const std::vector<LiveScene::Hand> hands = hands_of(show_.get());
   try {
     answer(client, request);
-    if (request.stamp) stamp_ = *request.stamp;
+    if (request.stamp) asked_stamp_ = *request.stamp;
   } catch (const std::exception& error) {
     fail(client, request.type, error.what());
   }
@@ -336,6 +346,8 @@ void Session::answer(ClientId client, const Request& request) {
 
 void Session::publish() {
   is_changed_ = false;
+  // While it runs, what was asked for takes effect with the next step.
+  if (!(playing_ || steps_to_take_ > 0) || !begun_) stamp_ = asked_stamp_;
   Latest next = latest();
   if (!next.setting || show_.get() != published_show_ || (show_ && show_->revision() != published_revision_)) {
     auto setting = std::make_shared<Setting>();

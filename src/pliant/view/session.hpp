@@ -76,12 +76,14 @@ class Session {
   Latest latest() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Waiting {
     ClientId client;
     Request request;
   };
 
   void run();
+  Clock::time_point step(Clock::time_point due);
   void handle(ClientId client, const Request& request);
   void answer(ClientId client, const Request& request);
   void publish();
@@ -103,14 +105,13 @@ class Session {
   Latest latest_;
 
   // The session thread's own.
-  using Clock = std::chrono::steady_clock;
   std::unique_ptr<Show> show_;
   std::string trouble_;  ///< why there is no show
   bool playing_ = true;
   int steps_to_take_ = 0;
   double speed_ = 1;
   Colour colour_ = Colour::none;
-  std::uint32_t stamp_ = 0;
+  std::uint32_t asked_stamp_ = 0, stamp_ = 0;  ///< of the last message, and of the last that frames show
   int clients_ = 0;
   bool begun_ = false;       ///< a client has come
   bool is_changed_ = false;  ///< there is something to publish
