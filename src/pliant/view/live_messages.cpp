@@ -1,4 +1,5 @@
 // What a scene that runs tells about itself.
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 
