@@ -104,7 +104,8 @@ TEST(Session, RunsInRealTimeAndPauseStopsTime) {
   running.ask(R"({"type": "play"})");
   const double begin = running.time();
   std::this_thread::sleep_for(1s);
-  EXPECT_NEAR(running.time() - begin, 0.1, 0.05);
+  EXPECT_GT(running.time() - begin, 0.02);  // other work on the machine may slow it down
+  EXPECT_LT(running.time() - begin, 0.15);
 }
 
 TEST(Session, DoesNotRunBeforeSomeoneLooks) {
