@@ -16,12 +16,20 @@ export class App {
   onChange: () => void = () => {};
   /** Parameters a person has set in this page, of view A and of view B. */
   private readonly touched: Set<string>[] = [new Set(), new Set()];
+  /** Parameters on their way to the server, of view A and of view B. */
+  private pending: ParameterValues[] = [{}, {}];
   private pendingCamera: LinkSettings["camera"];
+  /** Whether somebody, or a link, has placed the camera: then it stays when more of the scene becomes known. */
+  private cameraChosen = false;
 
   constructor(
     readonly session: Session,
     readonly world: World,
-  ) {}
+  ) {
+    const settle = () => (this.pending = [{}, {}]);
+    session.on("play", settle);
+    session.on("error", settle);
+  }
 
   togglePlay(): void {
     this.session.send(this.session.play?.playing ? "pause" : "play");
@@ -69,8 +77,8 @@ export class App {
     const settings = this.session.play?.views[view];
     if (!settings) return;
     this.touched[view]?.add(key);
-    settings.parameters = { ...settings.parameters, [key]: value };
-    this.session.send("solver", { view, name: settings.solver, parameters: settings.parameters });
+    this.pending[view]![key] = value;
+    this.session.send("solver", { view, name: settings.solver, parameters: { ...settings.parameters, ...this.pending[view] } });
   }
 
   setCompare(on: boolean): void {
@@ -151,9 +159,16 @@ export class App {
 
   /** The camera a link asked for belongs to the scene it opens; without one, the whole scene is shown. */
   placeCamera(): void {
+    this.cameraChosen = this.pendingCamera !== undefined;
     if (this.pendingCamera) this.world.orbit.set(this.pendingCamera);
     else this.world.frameCamera();
     this.pendingCamera = undefined;
+  }
+
+  /** Once the obstacles are known: they belong into the picture too. */
+  placeCameraAgain(): void {
+    if (!this.cameraChosen) this.world.frameCamera();
+    this.cameraChosen = true;
   }
 
   link(): string {
@@ -187,7 +202,10 @@ export class App {
     this.setClip(link.clip ?? null);
     if (link.camera) {
       if (opens) this.pendingCamera = link.camera;
-      else this.world.orbit.set(link.camera);
+      else {
+        this.world.orbit.set(link.camera);
+        this.cameraChosen = true;
+      }
     }
   }
 }

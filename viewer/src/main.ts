@@ -137,7 +137,10 @@ session.on("play", (play) => {
   }
 });
 session.on("topology", (topology) => world.setTopology(topology));
-session.on("obstacles", (obstacles) => world.setObstacles(obstacles, session.scene));
+session.on("obstacles", (obstacles) => {
+  world.setObstacles(obstacles, session.scene);
+  app.placeCameraAgain();
+});
 session.on("telemetry", (telemetry) => {
   world.setTelemetry(telemetry);
   plots.push(telemetry);
@@ -148,7 +151,11 @@ session.on("frames", (frames) => {
   legend.setRange(world.range.low, world.range.high);
   transport.setTime(frames[0]!.time, session.scene?.source === "result" ? frames[0]!.step : null);
 });
-session.on("error", ({ message }) => messages.error(message));
+session.on("error", ({ message }) => {
+  messages.error(message);
+  // What was refused is not what the controls should show.
+  if (session.play) panel.setPlay(session.play);
+});
 session.on("notice", (message) => messages.notice(message));
 session.on("state", (bytes) => saveBytes(bytes, `${session.scene?.name ?? "state"}.pliant`));
 session.on("connection", (state) => {

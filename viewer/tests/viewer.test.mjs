@@ -34,7 +34,7 @@ frames = 20
 [[body]]
 name = "block"
 box = {size = [2, 1, 1], cells = [6, 3, 3]}
-material = "neo-hookean"
+material = "fixed-corotated"    # a law that every solver takes
 young = 2e5
 poisson = 0.4
 [[pin]]
@@ -179,8 +179,8 @@ test("every solver can be chosen while it moves, and keeps running", async () =>
 test("parameters, gravity, stiffness and time step are changed by their controls", async () => {
   const page = await visit(context, held.url);
   await page.getByLabel("Solver A").selectOption("quasi-newton");
-  await page.getByLabel("Iterations, exact value").fill("3");
-  await page.getByLabel("Iterations, exact value").press("Enter");
+  await page.getByLabel("Iterations, exact value", { exact: true }).fill("3");
+  await page.getByLabel("Iterations, exact value", { exact: true }).press("Enter");
   await until(page, () => window.pliant.session.play.views[0].parameters.iterations === 3);
   await until(page, () => window.pliant.session.telemetry.views[0].iterations === 3);
   await page.getByLabel("Gravity, exact value").fill("1.62");
@@ -374,8 +374,8 @@ test("a link restores scene, solvers, options, colours and camera", async () => 
   const page = await visit(context, held.url);
   await page.getByLabel("Solver A").selectOption("fp-pxpbd");
   await until(page, () => window.pliant.session.play.views[0].solver === "fp-pxpbd");
-  await page.getByLabel("Iterations, exact value").fill("17");
-  await page.getByLabel("Iterations, exact value").press("Enter");
+  await page.getByLabel("Iterations, exact value", { exact: true }).fill("17");
+  await page.getByLabel("Iterations, exact value", { exact: true }).press("Enter");
   await until(page, () => window.pliant.session.play.views[0].parameters.iterations === 17);
   await evaluate(page, () => {
     window.pliant.app.setSolver(1, "newton");

@@ -204,7 +204,7 @@ export class Plots {
         horizontal(g, y(10 ** power), width);
         g.fillStyle = p.text;
         g.textAlign = "left";
-        g.fillText(`1e${power}`, 2, y(10 ** power) - 2);
+        g.fillText(`1e${power}`, 2, Math.max(9, y(10 ** power) - 2));
       }
       const longest = Math.max(2, ...curves.map((curve) => curve.length));
       curves.forEach((curve, view) => {

@@ -32,12 +32,12 @@ export class OrbitCamera {
   }
 
   /** Looks at a box so that all of it is seen. */
-  frame(min: readonly [number, number, number], max: readonly [number, number, number]): void {
+  frame(min: readonly [number, number, number], max: readonly [number, number, number], pitch: number): void {
     const radius = 0.5 * Math.hypot(max[0] - min[0], max[1] - min[1], max[2] - min[2]) || 1;
     this.pose = {
       target: [0, 1, 2].map((k) => 0.5 * (min[k]! + max[k]!)) as [number, number, number],
       yaw: 0.55,
-      pitch: 0.32,
+      pitch,
       distance: (1.08 * radius) / Math.sin(this.halfAngle()),
     };
     this.apply();

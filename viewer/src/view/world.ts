@@ -56,6 +56,10 @@ export class World {
     [0, 0, 0],
     [1, 1, 1],
   ];
+  /** Around bodies and obstacles, except for planes, which have no end. */
+  private surroundings = this.box;
+  /** What lies in a bowl is seen from above. */
+  private hasBowl = false;
   private readonly up = new Vector3(0, 1, 0);
   private colourField: string | null = null;
   private dirty = true;
@@ -84,7 +88,8 @@ export class World {
   }
 
   setScene(scene: Scene): void {
-    this.box = scene.box;
+    this.box = this.surroundings = scene.box;
+    this.hasBowl = false;
     const g = scene.gravity;
     const size = Math.hypot(...g);
     const up: Vec3 = size > 0 ? [-g[0] / size, -g[1] / size, -g[2] / size] : [0, 1, 0];
@@ -101,12 +106,13 @@ export class World {
   }
 
   frameCamera(): void {
-    const radius = this.radius();
+    const [lower, upper] = this.surroundings;
+    const radius = 0.5 * Math.hypot(...upper.map((u, k) => u - lower[k]!));
     // A little of the ground below, since things fall.
     const low = this.up.clone().multiplyScalar(-0.12 * radius);
-    const min = this.box[0].map((v, k) => v + Math.min(0, low.getComponent(k))) as Vec3;
-    const max = this.box[1].map((v, k) => v + Math.max(0, low.getComponent(k))) as Vec3;
-    this.orbit.frame(min, max);
+    const min = lower.map((v, k) => v + Math.min(0, low.getComponent(k))) as Vec3;
+    const max = upper.map((v, k) => v + Math.max(0, low.getComponent(k))) as Vec3;
+    this.orbit.frame(min, max, this.hasBowl ? 0.85 : 0.32);
   }
 
   /** Drawn together with its first frame, so that nothing jumps to rest and back. */
@@ -117,6 +123,9 @@ export class World {
   setObstacles(obstacles: Obstacles, scene: Scene | null): void {
     const shapes = scene?.obstacles.map((obstacle) => obstacle.shape) ?? [];
     this.obstacles.set(obstacles, shapes, this.centre(), this.radius());
+    this.hasBowl = shapes.includes("bowl");
+    this.surroundings = surroundingsOf(this.box, obstacles, shapes);
+    this.placeGrid();
     const floor = shapes.findIndex((shape, i) => shape === "plane" && levelHeight(obstacles, i, this.up) !== null);
     // The grid is the floor: a level plane needs no other picture.
     this.obstacles.hide(floor);
@@ -317,7 +326,7 @@ export class World {
     const radius = this.radius();
     let lowest = Infinity;
     for (let corner = 0; corner < 8; ++corner) {
-      const point = new Vector3(...([0, 1, 2].map((k) => this.box[(corner >> k) & 1]![k]!) as Vec3));
+      const point = new Vector3(...([0, 1, 2].map((k) => this.surroundings[(corner >> k) & 1]![k]!) as Vec3));
       lowest = Math.min(lowest, point.dot(this.up));
     }
     const ground = height ?? lowest - 0.25 * radius;
@@ -378,6 +387,26 @@ function drawsInSoftware(): boolean {
 
 function equal(a: Uint32Array, b: Uint32Array): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i]);
+}
+
+/** A box around the bodies and around obstacles that are not much larger than they. */
+function surroundingsOf(box: [Vec3, Vec3], obstacles: Obstacles, shapes: string[]): [Vec3, Vec3] {
+  const low: Vec3 = [...box[0]];
+  const high: Vec3 = [...box[1]];
+  const { firstTriangle, triangles, positions } = obstacles;
+  const size = Math.hypot(...high.map((h, k) => h - low[k]!));
+  shapes.forEach((shape, i) => {
+    if (shape === "plane") return;
+    const corners = triangles.subarray(3 * firstTriangle[i]!, 3 * firstTriangle[i + 1]!);
+    for (let k = 0; k < 3; ++k) {
+      for (const corner of corners) {
+        const x = positions[3 * corner + k]!;
+        if (x > box[0][k]! - size && x < low[k]!) low[k] = x;
+        if (x < box[1][k]! + size && x > high[k]!) high[k] = x;
+      }
+    }
+  });
+  return [low, high];
 }
 
 /** The height of an obstacle that is level, or null for walls, slopes and everything round. */

@@ -30,7 +30,9 @@ export class Program {
   static async start(what, port) {
     if (!existsSync(binary)) throw new Error(`${binary} is not there: run scripts/build first`);
     port ??= await freePort();
-    const child = spawn(binary, ["view", what, "--port", String(port), "--no-browser"], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    // The page in the program, or one that is being worked on: PLIANT_PAGE=viewer/dist.
+    const page = process.env.PLIANT_PAGE ? ["--page", process.env.PLIANT_PAGE] : [];
+    const child = spawn(binary, ["view", what, "--port", String(port), "--no-browser", ...page], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
     const listening = new Promise((resolve, reject) => {
       const hear = (data) => {
