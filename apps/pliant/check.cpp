@@ -8,8 +8,8 @@
 
 namespace pliant::app {
 
-void add_scene_arguments(CLI::App& command, SceneArguments& arguments) {
-  command.add_option("SCENE", arguments.scene, "The scene file (TOML)")->required();
+void add_scene_arguments(CLI::App& command, SceneArguments& arguments, const std::string& scene_help) {
+  command.add_option("SCENE", arguments.scene, scene_help)->required();
   command
       .add_option("--set", arguments.set, "Change a value of the scene, for example body.0.young=1e6; may be repeated")
       ->allow_extra_args(false)

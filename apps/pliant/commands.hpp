@@ -16,15 +16,17 @@ void add_check(CLI::App& app, int& exit_code);
 void add_solvers(CLI::App& app, int& exit_code);
 void add_materials(CLI::App& app, int& exit_code);
 void add_docs(CLI::App& app, int& exit_code);
+void add_view(CLI::App& app, int& exit_code);
 void add_mesh(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
 
-/// SCENE, --set and --solver, which `run` and `check` share.
+/// SCENE, --set and --solver, which `run`, `check` and `view` share.
 struct SceneArguments {
   std::string scene;
   std::vector<std::string> set;
   std::string solver;
 };
-void add_scene_arguments(CLI::App& command, SceneArguments& arguments);
+void add_scene_arguments(CLI::App& command, SceneArguments& arguments,
+                         const std::string& scene_help = "The scene file (TOML)");
 
 }  // namespace pliant::app

@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
       "interrupted");
   int exit_code = kSuccess;
   add_run(app, exit_code);
+  add_view(app, exit_code);
   add_check(app, exit_code);
   add_solvers(app, exit_code);
   add_materials(app, exit_code);

@@ -45,6 +45,75 @@ TEST(Grab, PullsAPointToItsTargetAndLetsGoInEveryMinimisingSolver) {
   EXPECT_GT((grab->point(a.x) - grab->target).norm(), 0.5);
 }
 
+/// A box of a law that every solver takes, damped, under no gravity.
+BodyOptions damped_box(const Vec3& size, std::array<Index, 3> cells) {
+  BodyOptions options;
+  options.mesh = testing::box_mesh(size, cells);
+  options.material = testing::material("fixed-corotated", 1e5, 0.3);
+  options.damping.mass = 4;
+  return options;
+}
+
+TEST(Grab, SettlesWhereSpringAndBodyBalanceInEverySolver) {
+  ModelBuilder builder;
+  builder.add_body(damped_box({2, 1, 1}, {6, 3, 3}));
+  builder.add_pin({"clamp", builder.body(0).mesh->sets().at("x-min")});
+  const auto model = builder.build();
+  State first = model->rest_state();
+  auto grab = grab_along_ray(*model, first.x, {1.9, 5, 0.45}, {0, -1, 0}, 0.7);
+  ASSERT_TRUE(grab);
+  const Vec3 start = grab->target;
+  grab->target += Vec3(0.01, 0.05, 0.02);
+  first.grabs = {*grab};
+  const auto settled = [&](const std::string& solver, const ParameterMap& parameters) -> Vec3 {
+    const auto stepper = make_stepper(model, solver, parameters);
+    State state = first;
+    for (int s = 0; s < 150; ++s) {
+      const StepReport report = stepper->step(state, 1.0 / 60);
+      EXPECT_TRUE(report.advanced()) << solver << ": " << report.detail;
+      if (!report.advanced()) break;
+    }
+    return grab->point(state.x) - start;
+  };
+  const Vec3 expected = settled("newton", {});
+  // Between not moving and giving way altogether: the spring and the beam are about as stiff as each other.
+  EXPECT_GT(expected.y(), 0.2 * 0.05);
+  EXPECT_LT(expected.y(), 0.8 * 0.05);
+  for (const SolverEntry& solver : solver_catalogue()) {
+    ParameterMap parameters;
+    double tolerance = 0.02;
+    if (solver.paper == "pxpbd") parameters["iterations"] = std::int64_t{50};
+    // Its nodes are those of a coarse grid, which does not bend as the mesh does.
+    if (solver.name == "grid-b-pxpbd") tolerance = 0.6;
+    const Vec3 moved = settled(solver.name, parameters);
+    EXPECT_LT((moved - expected).norm(), tolerance * expected.norm())
+        << solver.name << ": " << moved.transpose() << " instead of " << expected.transpose();
+  }
+}
+
+TEST(Grab, CarriesAFreeBodyToItsTargetInEverySolver) {
+  ModelBuilder builder;
+  builder.add_body(damped_box({1, 1, 1}, {3, 3, 3}));
+  const auto model = builder.build();
+  for (const SolverEntry& solver : solver_catalogue()) {
+    const auto stepper = make_stepper(model, solver.name);
+    State state = model->rest_state();
+    auto grab = grab_along_ray(*model, state.x, {0.55, 5, 0.45}, {0, -1, 0}, 100);
+    ASSERT_TRUE(grab);
+    const Vec3 start = grab->target;
+    for (int s = 0; s < 300; ++s) {
+      if (s < 60) grab->target += Vec3(0.5, 1, 0.25) / 60;
+      state.grabs = {*grab};
+      const StepReport report = stepper->step(state, 1.0 / 60);
+      ASSERT_TRUE(report.advanced()) << solver.name << ": " << report.detail;
+    }
+    EXPECT_LT((grab->point(state.x) - grab->target).norm(), 0.02) << solver.name;
+    state.grabs.clear();
+    ASSERT_TRUE(stepper->step(state, 1.0 / 60).advanced()) << solver.name;
+    EXPECT_GT((grab->point(state.x) - start).norm(), 1) << solver.name;
+  }
+}
+
 TEST(Grab, OfNodesThatShareNoTriangleIsRefused) {
   const auto model = testing::clamped_beam({6, 3, 3}, 1, "neo-hookean", MassKind::lumped);
   State state = model->rest_state();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pliant/io/carry_over.hpp"
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/math/error.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
@@ -18,46 +19,6 @@ Integrator integrator_of(const SceneSolver& solver) {
   return found != solver.parameters.end() && found->second == ParameterValue("quasistatic")
              ? Integrator::quasistatic
              : Integrator::implicit_euler;
-}
-
-/// The new model's rest state with the nodes of bodies that both models have as they are in `state`.
-State carry_over(const Model& from, const State& state, const Model& to) {
-  State result = to.rest_state();
-  result.time = state.time;
-  result.step = state.step;
-  for (const Body& body : to.bodies()) {
-    const auto old = std::find_if(from.bodies().begin(), from.bodies().end(), [&](const Body& b) {
-      return b.name == body.name && b.nodes.size() == body.nodes.size();
-    });
-    if (old == from.bodies().end()) continue;
-    const Eigen::Index count = 3 * Eigen::Index(body.nodes.size());
-    const Eigen::Index source = 3 * Eigen::Index(old->nodes.begin), target = 3 * Eigen::Index(body.nodes.begin);
-    result.x.segment(target, count) = state.x.segment(source, count);
-    result.v.segment(target, count) = state.v.segment(source, count);
-  }
-  for (std::size_t m = 0; m < to.muscles().size(); ++m)
-    for (std::size_t k = 0; k < from.muscles().size() && k < state.activation.size(); ++k)
-      if (from.muscles()[k].name == to.muscles()[m].name) result.activation[m] = state.activation[k];
-  return result;
-}
-
-/// For each node of a model in which one body was cut, the node of the model before that it was or is a copy of.
-std::vector<Index> node_origins(const Model& before, const Model& after, std::size_t cut) {
-  std::vector<Index> origin(static_cast<std::size_t>(after.nodes()), -1);
-  for (std::size_t b = 0; b < after.bodies().size(); ++b) {
-    const Body &from = before.bodies()[b], &to = after.bodies()[b];
-    if (b != cut) {
-      for (Index i = 0; i < to.nodes.size(); ++i)
-        origin[static_cast<std::size_t>(to.nodes.begin + i)] = from.nodes.begin + i;
-      continue;
-    }
-    // The elements are the same in the same order, and so are the places of their nodes in them, whatever the order of
-    // the elements.
-    for (std::size_t k = 0; k < to.elements->elements().size(); ++k)
-      origin[static_cast<std::size_t>(to.nodes.begin + to.elements->elements()[k])] =
-          from.nodes.begin + from.elements->elements()[k];
-  }
-  return origin;
 }
 
 }  // namespace
@@ -109,14 +70,7 @@ std::vector<Index> Simulation::make_next_cut() {
     dynamic->second = resolve_dynamic_nodes(std::get<std::string>(dynamic->second), *model_);
   carry_dynamic_nodes(*model_, origin, scene.solver.parameters);
   std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
-  State state = *state_;
-  state.x.resize(model->rest().size());
-  state.v.resize(model->rest().size());
-  for (Index i = 0; i < model->nodes(); ++i) {
-    node(state.x, i) = node(state_->x, origin[static_cast<std::size_t>(i)]);
-    node(state.v, i) = node(state_->v, origin[static_cast<std::size_t>(i)]);
-  }
-  state_ = std::make_shared<State>(std::move(state));
+  state_ = std::make_shared<State>(carry_over_cut(*state_, origin));
   scene_ = std::move(scene);
   model_ = std::move(model);
   stepper_ = std::move(stepper);

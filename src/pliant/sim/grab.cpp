@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <limits>
 
+#include "pliant/math/error.hpp"
 #include "pliant/sim/model.hpp"
 
 namespace pliant {
@@ -29,6 +30,24 @@ std::optional<Grab> grab_along_ray(const Model& model, const VecX& x, const Vec3
     }
   }
   return nearest;
+}
+
+void check_grabs(const Model& model, std::span<const Grab> grabs) {
+  for (const Grab& grab : grabs)
+    for (Index i : grab.nodes)
+      for (Index j : grab.nodes)
+        if (i < 0 || i >= model.nodes() || (i < j && j < model.nodes() && model.pattern()->find(i, j) < 0))
+          throw InputError("a grab must name the three nodes of a surface triangle of one body");
+}
+
+void add_grab_hessian(std::span<const Grab> grabs, double scale, BlockMatrix& H) {
+  for (const Grab& grab : grabs)
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) {
+        if (grab.nodes[a] > grab.nodes[b]) continue;
+        double* block = H.block(H.pattern().find(grab.nodes[a], grab.nodes[b]));
+        for (int c = 0; c < 3; ++c) block[4 * c] += scale * grab.stiffness * grab.weights[a] * grab.weights[b];
+      }
 }
 
 }  // namespace pliant

@@ -2,8 +2,9 @@
 
 #include <array>
 #include <optional>
+#include <span>
 
-#include "pliant/math/types.hpp"
+#include "pliant/linalg/block_matrix.hpp"
 
 namespace pliant {
 
@@ -39,5 +40,10 @@ struct Grab {
 /// pull by a metre as strong as `strength` times the weight of the body (times 9.81 m/s^2, whatever gravity is).
 std::optional<Grab> grab_along_ray(const Model& model, const VecX& x, const Vec3& eye, const Vec3& direction,
                                    double strength = 100);
+
+/// Throws InputError for grabs of nodes that the model's matrices do not couple.
+void check_grabs(const Model& model, std::span<const Grab> grabs);
+/// H += scale times the Hessian of the grabs' energies.
+void add_grab_hessian(std::span<const Grab> grabs, double scale, BlockMatrix& H);
 
 }  // namespace pliant

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <limits>
 
-#include "pliant/math/error.hpp"
 #include "pliant/math/parallel.hpp"
 #include "pliant/solvers/rayleigh.hpp"
 
@@ -80,11 +79,7 @@ void IncrementalPotential::begin_step(const State& state, double h) {
   } else {
     for (Index i : fixed_) start_[i] = boundary_.positions[i];
   }
-  for (const Grab& grab : state.grabs)
-    for (Index i : grab.nodes)
-      for (Index j : grab.nodes)
-        if (i < 0 || i >= model_->nodes() || (i < j && j < model_->nodes() && model_->pattern()->find(i, j) < 0))
-          throw InputError("a grab must name the three nodes of a surface triangle of one body");
+  check_grabs(*model_, state.grabs);
   grabs_ = state.grabs;
   touching_.clear();
   activation_ = model_->activation(state, end_);
@@ -187,13 +182,7 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   if (damping_)
     for (std::size_t i = 0; i < H.values().size(); ++i) H.values()[i] += damping_->values()[i] / h_;
   if (has_inertia()) model_->mass().add_to(H, inertia_scale / (h_ * h_));
-  for (const Grab& grab : grabs_)
-    for (std::size_t a = 0; a < 3; ++a)
-      for (std::size_t b = 0; b < 3; ++b) {
-        if (grab.nodes[a] > grab.nodes[b]) continue;
-        double* block = H.block(H.pattern().find(grab.nodes[a], grab.nodes[b]));
-        for (int c = 0; c < 3; ++c) block[4 * c] += grab.stiffness * grab.weights[a] * grab.weights[b];
-      }
+  add_grab_hessian(grabs_, 1, H);
   if (contact_) {
     const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
     if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);

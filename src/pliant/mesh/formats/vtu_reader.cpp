@@ -55,13 +55,16 @@ class VtuReader {
     budget_ = 32 * content.size() + (std::size_t{64} << 20U);
   }
 
-  MeshData read() {
+  enum class PointArrays { flags, all };
+
+  VtkGrid read(PointArrays point_arrays) {
+    point_arrays_ = point_arrays;
     tags();
     if (!piece_) xml_.fail("the file has no <Piece>; it may be truncated.");
     VtkGrid grid;
     for (const StoredArray& array : arrays_) place(array, grid);
     if (have_.size() < 4) xml_.fail("the file lacks Points, connectivity, offsets or types; it may be truncated.");
-    return to_mesh_data(std::move(grid), file_);
+    return grid;
   }
 
  private:
@@ -242,11 +245,11 @@ class VtuReader {
     } else if (array.parent == "CellData") {
       grid.cell_data.push_back({array.name, array.components, values(array)});
     } else if (array.parent == "PointData") {
-      // Only flags are of use: what is not is not decoded, and left out with a note.
+      // Of a mesh only flags are of use: what is not is not decoded, and left out with a note.
       const auto type = scalar_type(array.type);
       const bool flags = type && is_integer(*type) && array.components == 1;
-      if (flags) {
-        grid.point_data.push_back({array.name, 1, values(array)});
+      if (flags || point_arrays_ == PointArrays::all) {
+        grid.point_data.push_back({array.name, array.components, values(array)});
       } else {
         grid.unread.push_back(array.name);
       }
@@ -314,6 +317,7 @@ class VtuReader {
   std::string_view content_;
   std::string file_;
   XmlScanner xml_;
+  PointArrays point_arrays_ = PointArrays::flags;
   VtuEncoding encoding_;
   bool root_seen_ = false;
   bool piece_ = false;
@@ -328,6 +332,12 @@ class VtuReader {
 
 }  // namespace
 
-MeshData read_vtu(std::string_view content, const std::string& file) { return VtuReader(content, file).read(); }
+MeshData read_vtu(std::string_view content, const std::string& file) {
+  return to_mesh_data(VtuReader(content, file).read(VtuReader::PointArrays::flags), file);
+}
+
+VtkGrid read_vtu_grid(std::string_view content, const std::string& file) {
+  return VtuReader(content, file).read(VtuReader::PointArrays::all);
+}
 
 }  // namespace pliant

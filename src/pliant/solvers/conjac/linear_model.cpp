@@ -40,23 +40,32 @@ void LinearModel::begin_step(const State& state, double h) {
       boundary_moves_ = boundary_moves_ || prescribed_velocity_[i] != 0;
     }
   activation_ = model_->activation(state, end_);
+  check_grabs(*model_, state.grabs);
+  grabs_ = state.grabs;
   if (damping_) assemble_rayleigh(*model_, assembler_, model_->energies().size(), state, *damping_);
 }
 
 double LinearModel::forces(const VecX& x, VecX& f) {
   residual_.setZero(x.size());
-  const double value = assembler_.add_gradient({x, activation_, end_}, residual_);
+  double value = assembler_.add_gradient({x, activation_, end_}, residual_);
+  for (const Grab& grab : grabs_) {
+    value += grab.energy(x);
+    grab.add_gradient(x, residual_);
+  }
   f = model_->external_force() - residual_;
   return value - (x - x_n_).dot(model_->external_force());
 }
 
 double LinearModel::energy(const VecX& x) {
-  return assembler_.value({x, activation_, end_}) - (x - x_n_).dot(model_->external_force());
+  double value = assembler_.value({x, activation_, end_}) - (x - x_n_).dot(model_->external_force());
+  for (const Grab& grab : grabs_) value += grab.energy(x);
+  return value;
 }
 
 void LinearModel::stiffness(const VecX& x, Projection projection, BlockMatrix& H) {
   H.set_zero();
   assembler_.add_hessian({x, activation_, end_}, projection, H);
+  add_grab_hessian(grabs_, 1, H);
 }
 
 void LinearModel::measure(const VecX& x, std::span<const std::uint8_t> held, StepReport& report) {

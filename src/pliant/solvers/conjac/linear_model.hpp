@@ -18,6 +18,7 @@ class LinearModel {
  public:
   explicit LinearModel(std::shared_ptr<const Model> model);
 
+  /// Throws InputError for grabs of nodes that share no element.
   void begin_step(const State& state, double h);
 
   const Model& model() const { return *model_; }
@@ -57,6 +58,7 @@ class LinearModel {
   bool boundary_moves_ = false;
   BoundaryState boundary_;
   std::vector<double> activation_;
+  std::vector<Grab> grabs_;
   std::optional<BlockMatrix> damping_;
   VecX offset_, product_, residual_, f_;  ///< scratch
 };

@@ -71,6 +71,7 @@ StepReport GridPxpbdStepper::step(State& state, double h) {
 
 /// Why it could not, or nothing.
 std::string GridPxpbdStepper::advance(State& state, double h, StepReport& report) {
+  check_grabs(*model_, state.grabs);
   moved_ = state;
   double remaining = h;
   for (int s = 0; remaining > 1e-9 * h; ++s) {
@@ -108,6 +109,7 @@ bool GridPxpbdStepper::substep(State& state, double h, StepReport& report) {
     prepare_nodes(state, h);
     prepare_boundary(state, h);
     prepare_contacts(state.time, h);
+    grabs_.begin_step(state.grabs, h, grid_);
     prepare_elements();
     local_->begin_step({h, state.x, activation_, state.activation});
   }
@@ -286,6 +288,7 @@ void GridPxpbdStepper::sweep() {
       }
     });
   }
+  grabs_.update(nodes_.data(), axes_.data());
   push_out();
 }
 
@@ -376,6 +379,7 @@ void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
   for (const Contact& contact : contacts_)
     truth[static_cast<std::size_t>(contact.node)] -=
         mass_[static_cast<std::size_t>(contact.node)] * contact.push * contact.normal;
+  grabs_.for_impulses([&](Index i, int axis, double impulse) { truth[static_cast<std::size_t>(i)][axis] += impulse; });
   primal = truth;
   for (std::size_t p = 0; p < grid_.points().size(); ++p) {
     const pbd::GridPoint& point = grid_.points()[p];

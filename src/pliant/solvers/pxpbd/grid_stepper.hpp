@@ -2,7 +2,7 @@
 
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/incremental_potential.hpp"
-#include "pliant/solvers/pxpbd/background_grid.hpp"
+#include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 
 namespace pliant {
@@ -74,6 +74,7 @@ class GridPxpbdStepper final : public Stepper {
   std::vector<double> axes_;     ///< 0 where a grid node is held along an axis
   std::vector<Vec3> predicted_;  ///< x~ per grid node
   std::vector<Contact> contacts_;
+  pbd::GrabForces grabs_;
   std::vector<double> vertices_;                 ///< x, y, z, unused per vertex: interpolated
   std::vector<Index> colours_;                   ///< of each element, kept as the next guess
   std::vector<Index> stencil_start_, stencils_;  ///< grid nodes of each element

@@ -54,6 +54,7 @@ bool PxpbdStepper::substep(State& state, double h, StepReport& report) {
     potential_.begin_step(state, h);
     if (nodes_.begin_step(potential_, state)) elements_.set_metric(nodes_.inverse_masses());
     colliders_.begin_step(state.time + h, h);
+    grabs_.begin_step(state.grabs, h);
     local_->begin_step({h, state.x, potential_.pose(state.x).activation, state.activation});
   }
   const int rounds = options_.integrator == Integrator::quasistatic ? options_.rounds : 1;
@@ -118,7 +119,8 @@ bool PxpbdStepper::iterate(StepReport& report) {
   return false;
 }
 
-/// One iteration of Algorithms 1 and 2: every element once, then every node that may touch a collider.
+/// One iteration of Algorithms 1 and 2: every element once, then what is grabbed, and every node that may touch a
+/// collider.
 void PxpbdStepper::sweep() {
   for (Index colour = 0; colour < elements_.colours(); ++colour) {
     const Range range = elements_.colour(colour);
@@ -132,6 +134,7 @@ void PxpbdStepper::sweep() {
       }
     });
   }
+  grabs_.update(nodes_.data(), nodes_.axes());
   colliders_.update(nodes_);
 }
 
@@ -147,6 +150,9 @@ void PxpbdStepper::measure(Residuals& residuals, double& energy) {
 void PxpbdStepper::measure_system(Residuals& residuals) {
   nodes_.inertia(primal_);
   colliders_.add_to(primal_, nodes_);
+  grabs_.for_impulses([&](Index i, int axis, double impulse) {
+    if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
+  });
   VecX stresses = VecX::Zero(primal_.size());
   secondary_.assign(elements_.batches().size(), 0.0);
   for (Index colour = 0; colour < elements_.colours(); ++colour) {

@@ -2,6 +2,7 @@
 
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/pxpbd/collider_forces.hpp"
+#include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 #include "pliant/solvers/pxpbd/nodes.hpp"
 
@@ -44,6 +45,7 @@ class PxpbdStepper final : public Stepper {
   pbd::Elements elements_;
   pbd::Nodes nodes_;
   pbd::ColliderForces colliders_;
+  pbd::GrabForces grabs_;
   std::unique_ptr<pbd::LocalUpdate> local_;
   State moved_;
   VecX x_, previous_x_, gradient_, primal_;

@@ -15,8 +15,8 @@ class FreeParts {
  public:
   explicit FreeParts(const Model& model);
 
-  /// Parts with a prescribed or penalised node are not free.
-  void set_boundary(const BoundaryState& boundary);
+  /// Parts with a prescribed, penalised or grabbed node are not free.
+  void set_boundary(const BoundaryState& boundary, std::span<const Grab> grabs = {});
   bool none() const { return none_; }
   /// Adds to the velocities of free parts the rigid motion that the impulses (N s) on their nodes at x cause; damping
   /// by mass counts as implicit over a step h.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -95,6 +96,9 @@ void WarpCancelingStepper::advance(State& state, double h, Stages& stages, StepR
   const BoundaryState boundary = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time + h);
   const bool ours = restore(state, h) || (x_.size() == state.x.size() && x_ == state.x && v_ == state.v);
   const bool all = prepare(boundary, h) || !ours;
+  check_grabs(*model_, state.grabs);
+  if (!state.grabs.empty() || !grabs_.empty()) parts_.set_boundary(boundary, state.grabs);
+  grabs_ = state.grabs;
   {
     const Stopwatch watch(stages.element_rotations);
     if (x_.size() != state.x.size() || x_ != state.x) deform(state.x);
@@ -210,6 +214,10 @@ void WarpCancelingStepper::right_hand_side(const State& state, const BoundarySta
     node(rhs_, i) +=
         h * boundary.sigma[k] * weight[i] * (boundary.targets[k] - node(state.x, i) - h * node(predicted_, i));
   }
+  for (const Grab& grab : grabs_) {
+    const Vec3 pull = h * grab.stiffness * (grab.target - grab.point(state.x) - h * grab.point(predicted_));
+    for (std::size_t a = 0; a < 3; ++a) node(rhs_, grab.nodes[a]) += grab.weights[a] * pull;
+  }
   elements_.add_impulse(predicted_, 0, matrix_.scale(), rhs_);
   for (Eigen::Index i = 0; i < rhs_.size(); ++i)
     if (fixed_[at(i)]) rhs_[i] = 0;
@@ -258,18 +266,46 @@ FactorStatus WarpCancelingStepper::refresh(Stages& stages, StepReport& report) {
 
 /// change_ = R A~^{-1} R^T rhs
 void WarpCancelingStepper::solve_directly() {
-  const std::span<const Mat3> R = rotations_.rotations();
-  const bool turns = !rotations_.none();
+  if (!grabs_.empty()) return pull_grabs();
   change_ = rhs_;
-  if (turns)
+  apply_inverse(change_);
+}
+
+/// R A~^{-1} R^T times each column, in place.
+void WarpCancelingStepper::apply_inverse(Eigen::Ref<Eigen::MatrixXd> columns) {
+  const std::span<const Mat3> R = rotations_.rotations();
+  const auto turn = [&](auto&& rotation) {
+    if (rotations_.none()) return;
     for_chunks(model_->nodes(), kNodeGrain, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) node(change_, i) = (R[at(i)].transpose() * node(rhs_, i)).eval();
+      for (Index i = begin; i < end; ++i)
+        columns.middleRows<3>(3 * Eigen::Index(i)) = (rotation(i) * columns.middleRows<3>(3 * Eigen::Index(i))).eval();
     });
-  cholesky_.solve(change_);
-  if (turns)
-    for_chunks(model_->nodes(), kNodeGrain, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) node(change_, i) = (R[at(i)] * node(change_, i)).eval();
-    });
+  };
+  turn([&](Index i) -> Mat3 { return R[at(i)].transpose(); });
+  cholesky_.solve(columns);
+  turn([&](Index i) -> const Mat3& { return R[at(i)]; });
+}
+
+/// The same with the grabs' springs in the matrix. With W a column w for each grab and axis, S^2 = h^2 k on the
+/// diagonal and B the inverse without them, (B^{-1} + W S^2 W^T)^{-1} b = y - B W S (1 + S W^T B W S)^{-1} S W^T y, y =
+/// B b.
+void WarpCancelingStepper::pull_grabs() {
+  const auto count = 3 * static_cast<Eigen::Index>(grabs_.size());
+  Eigen::MatrixXd WS = Eigen::MatrixXd::Zero(rhs_.size(), count), Z(rhs_.size(), count + 1);
+  for (Eigen::Index c = 0; c < count; ++c) {
+    const Grab& grab = grabs_[at(c / 3)];
+    for (std::size_t a = 0; a < 3; ++a)
+      if (const Eigen::Index i = 3 * Eigen::Index(grab.nodes[a]) + c % 3; !fixed_[at(i)])
+        WS(i, c) += h_ * std::sqrt(grab.stiffness) * grab.weights[a];
+  }
+  Z.leftCols(count) = WS;
+  Z.col(count) = rhs_;
+  apply_inverse(Z);
+  Eigen::MatrixXd coupling = WS.transpose() * Z.leftCols(count);
+  coupling.diagonal().array() += 1;
+  const VecX pull = coupling.ldlt().solve(WS.transpose() * Z.col(count));
+  change_ = Z.col(count);
+  change_.noalias() -= Z.leftCols(count) * pull;
 }
 
 /// The solution with the stale matrix leaves a residual in the system with the present rotations, which is at hand
@@ -287,7 +323,14 @@ void WarpCancelingStepper::correct_rigid_motion(const State& state, double h) {
 }
 
 bool WarpCancelingStepper::solve_iteratively(StepReport& report) {
-  product_.set(matrix_.matrix());
+  if (grabs_.empty()) {
+    product_.set(matrix_.matrix());
+  } else {  // nodes do not turn here: the matrix has the springs' coordinates
+    with_grabs_ = matrix_.matrix();
+    add_grab_hessian(grabs_, h_ * h_, with_grabs_);
+    with_grabs_.eliminate(fixed_);
+    product_.set(with_grabs_);
+  }
   preconditioner_->set(product_);
   // The tolerance is that of the system for v' itself, begun at v*: relative to its right-hand side.
   double reference = 1;
@@ -360,6 +403,10 @@ void WarpCancelingStepper::measure(const State& before, const BoundaryState& bou
     const double stiffness = boundary.sigma[k] * weight[boundary.penalised[k]];
     node(residual_, boundary.penalised[k]) += stiffness * off;
     energy += 0.5 * stiffness * off.squaredNorm();
+  }
+  for (const Grab& grab : grabs_) {
+    energy += grab.energy(next_x_);
+    grab.add_gradient(next_x_, residual_);
   }
   if (const ColliderPenalty* colliders = model_->colliders()) {
     const double end = before.time + h;

@@ -38,7 +38,8 @@ struct WarpCancelingOptions {
 ///
 /// A~ the WarpedMatrix, R the rotations of the nodes, A the matrix with the present rotations of all elements, which is
 /// only ever applied, and v* a prediction: the velocities with the uniform change of free parts, prescribed where
-/// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping.
+/// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Grabs
+/// are springs at the end of the step: three columns each, added to the inverse at hand (Woodbury).
 class WarpCancelingStepper final : public Stepper {
  public:
   /// Throws InputError for models with springs, fibres, energies of the user, elements of higher order or consistent
@@ -67,6 +68,8 @@ class WarpCancelingStepper final : public Stepper {
   void choose(const State& state, bool all, Stages& stages);
   FactorStatus refresh(Stages& stages, StepReport& report);
   void solve_directly();
+  void apply_inverse(Eigen::Ref<Eigen::MatrixXd> columns);
+  void pull_grabs();
   bool solve_iteratively(StepReport& report);
   void correct_rigid_motion(const State& state, double h);
   void damp(const State& state);
@@ -101,6 +104,8 @@ class WarpCancelingStepper final : public Stepper {
   std::vector<double> recalled_;
   std::vector<std::uint8_t> marked_;
   std::vector<double> refreshed_;  ///< per element, 0 or 1
+  std::vector<Grab> grabs_;
+  BlockMatrix with_grabs_;
   VecX force_, predicted_, rhs_, next_v_, next_x_, residual_, scratch_;
 };
 

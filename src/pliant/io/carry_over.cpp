@@ -1,0 +1,57 @@
+#include "pliant/io/carry_over.hpp"
+
+#include <algorithm>
+
+namespace pliant {
+
+State carry_over(const Model& from, const State& state, const Model& to) {
+  State result = to.rest_state();
+  result.time = state.time;
+  result.step = state.step;
+  for (const Body& body : to.bodies()) {
+    const auto old = std::find_if(from.bodies().begin(), from.bodies().end(), [&](const Body& b) {
+      return b.name == body.name && b.nodes.size() == body.nodes.size();
+    });
+    if (old == from.bodies().end()) continue;
+    const Eigen::Index count = 3 * Eigen::Index(body.nodes.size());
+    const Eigen::Index source = 3 * Eigen::Index(old->nodes.begin), target = 3 * Eigen::Index(body.nodes.begin);
+    result.x.segment(target, count) = state.x.segment(source, count);
+    result.v.segment(target, count) = state.v.segment(source, count);
+  }
+  for (std::size_t m = 0; m < to.muscles().size(); ++m)
+    for (std::size_t k = 0; k < from.muscles().size() && k < state.activation.size(); ++k)
+      if (from.muscles()[k].name == to.muscles()[m].name) result.activation[m] = state.activation[k];
+  return result;
+}
+
+std::vector<Index> node_origins(const Model& before, const Model& after, std::size_t cut_body) {
+  std::vector<Index> origin(static_cast<std::size_t>(after.nodes()), -1);
+  for (std::size_t b = 0; b < after.bodies().size(); ++b) {
+    const Body &from = before.bodies()[b], &to = after.bodies()[b];
+    if (b != cut_body) {
+      for (Index i = 0; i < to.nodes.size(); ++i)
+        origin[static_cast<std::size_t>(to.nodes.begin + i)] = from.nodes.begin + i;
+      continue;
+    }
+    // The elements are the same in the same order, and so are the places of their nodes in them, whatever the order of
+    // the elements.
+    for (std::size_t k = 0; k < to.elements->elements().size(); ++k)
+      origin[static_cast<std::size_t>(to.nodes.begin + to.elements->elements()[k])] =
+          from.nodes.begin + from.elements->elements()[k];
+  }
+  return origin;
+}
+
+State carry_over_cut(const State& state, std::span<const Index> origin) {
+  State result = state;
+  const auto count = static_cast<Index>(origin.size());
+  result.x.resize(3 * Eigen::Index(count));
+  result.v.resize(3 * Eigen::Index(count));
+  for (Index i = 0; i < count; ++i) {
+    node(result.x, i) = node(state.x, origin[static_cast<std::size_t>(i)]);
+    node(result.v, i) = node(state.v, origin[static_cast<std::size_t>(i)]);
+  }
+  return result;
+}
+
+}  // namespace pliant

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+
+#include "pliant/scene/scene.hpp"
+#include "pliant/view/request.hpp"
+#include "pliant/view/show.hpp"
+
+namespace pliant::view {
+
+/// A scene that runs under one or two solvers, and everything a hand may do to it. The views share scene and model,
+/// which a change replaces by new ones, carrying the states over; on an exception (InputError, for people) nothing has
+/// changed.
+class LiveScene final : public Show {
+ public:
+  /// `path` is what the scene picker calls it; empty: it cannot be opened again.
+  LiveScene(Scene scene, std::string path);
+
+  Json describe() const override;
+  const Surface& surface() const override { return surface_; }
+  std::uint32_t revision() const override { return revision_; }
+  std::vector<TriangleMesh> obstacles() const override;
+  int views() const override { return static_cast<int>(views_.size()); }
+  Snapshot snapshot(int view, Colour colour) override;
+  Json telemetry() override;
+  Json settings() const override;
+  bool advance() override;
+  double step_seconds() const override { return scene_.dt; }
+  void encourage() override;
+  void reset() override;
+
+  void set_time_step(double seconds) { scene_.dt = seconds; }
+  void set_gravity(const Vec3& gravity);
+  void set_stiffness(int body, double scale);
+  void set_solver(int view, const std::string& name, const std::optional<ParameterMap>& parameters);
+  void set_compare(bool on, const std::string& name, const std::optional<ParameterMap>& parameters);
+  void set_strength(double strength);
+
+  /// Which hand of which client.
+  using Hand = std::pair<std::int64_t, int>;
+  struct Holding {
+    Grab grab;
+    std::string body;
+    SurfacePoint at;
+    int view = 0;
+  };
+  /// Null when the ray meets nothing.
+  const Holding* grab(Hand hand, const ask::Grab& ask);
+  void move(Hand hand, const Vec3& target);
+  void release(Hand hand);
+  const std::map<Hand, Holding>& hands() const { return hands_; }
+
+  void pin(const ask::Pin& ask);
+  void unpin(const ask::Unpin& ask);
+  void unpin_all();
+  void cut(const ask::Cut& ask);
+
+  /// The bytes of a saved state, behind the message's first four, and back. `restore` expects a scene as it was opened.
+  std::string save() const;
+  void restore(std::string_view bytes);
+  /// The path of the scene that a saved state belongs to; throws InputError when it is damaged.
+  static std::string path_of_saved(std::string_view bytes);
+
+  const Model& model() const { return *model_; }
+  const State& state(int view) const { return views_[static_cast<std::size_t>(view)].state; }
+  const std::string& trouble(int view) const { return views_[static_cast<std::size_t>(view)].trouble; }
+  const std::string& path() const { return path_; }
+
+ private:
+  struct View {
+    SceneSolver solver;
+    std::unique_ptr<Stepper> stepper;
+    State state;
+    StepReport report;
+    std::string trouble;  ///< why it stands still; empty: it does not
+    ColourRange range;
+    Json energy;
+    std::chrono::steady_clock::time_point energy_time;
+  };
+  /// Vertices of a body held where a hand has put them.
+  struct HandPin {
+    std::size_t body = 0;
+    std::vector<Index> vertices;  ///< the body's own
+    std::vector<Vec3> positions;  ///< m
+  };
+  /// A cut that was made: one of the scene's, by number, or a plane.
+  struct MadeCut {
+    int of_scene = -1;
+    SceneCut cut;
+  };
+  struct Built {
+    Scene scene;
+    std::vector<HandPin> pins;
+    std::shared_ptr<const Model> model;
+    std::vector<std::unique_ptr<Stepper>> steppers;
+  };
+  struct Place {
+    SurfacePoint at;
+    std::array<Index, 3> nodes;
+    std::size_t body = 0;
+    Vec3 point;  ///< m, where it is now
+  };
+
+  Built build(Scene scene, std::vector<HandPin> pins, const std::vector<SceneSolver>& solvers) const;
+  void adopt(Built built, std::vector<State> states);
+  /// The same bodies and nodes, with other properties.
+  void change(Scene scene, std::vector<HandPin> pins);
+  std::vector<SceneSolver> solvers() const;
+  SceneSolver chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const;
+  void make_cut(const SceneCut& cut, int of_scene);
+  void make_due_cuts();
+  void step(View& view);
+  std::optional<Place> find(int view, const Pointed& pointed) const;
+  std::vector<Index> patch(const Place& place, const std::optional<double>& radius) const;
+  void hold();
+  void check_view(int view) const;
+
+  std::string path_;
+  Scene opened_;  ///< as it was given
+  Scene scene_;   ///< as it is after cuts and changes, without the pins made by hand
+  std::vector<HandPin> pins_;
+  std::vector<MadeCut> cuts_;
+  std::size_t due_ = 0;  ///< cuts of the scene that were made
+  std::vector<double> stiffness_;
+  double strength_ = 100;
+  std::shared_ptr<const Model> model_;
+  std::vector<View> views_;
+  SceneSolver second_;  ///< what view 1 had last
+  std::map<Hand, Holding> hands_;
+  Surface surface_;
+  std::uint32_t revision_ = 0;
+};
+
+}  // namespace pliant::view

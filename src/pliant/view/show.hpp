@@ -1,0 +1,55 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "pliant/view/encode.hpp"
+
+namespace pliant::view {
+
+using Json = nlohmann::ordered_json;
+
+/// What a session shows: a simulation that runs, or the film of one that has.
+class Show {
+ public:
+  virtual ~Show() = default;
+
+  /// The fields of a `scene` message.
+  virtual Json describe() const = 0;
+  virtual const Surface& surface() const = 0;
+  /// Changes whenever surface, obstacles or description do.
+  virtual std::uint32_t revision() const = 0;
+  virtual std::vector<TriangleMesh> obstacles() const = 0;
+
+  virtual int views() const = 0;
+  virtual Snapshot snapshot(int view, Colour colour) = 0;
+  /// The fields of a `telemetry` message that are the show's to know.
+  virtual Json telemetry() = 0;
+  /// The fields of a `play` message that are.
+  virtual Json settings() const = 0;
+
+  /// Goes one step on. False: it stands still and will do so again.
+  virtual bool advance() = 0;
+  /// What the next step takes in real time, s.
+  virtual double step_seconds() const = 0;
+  /// Someone wants it to go on: what stood still tries again.
+  virtual void encourage() = 0;
+  virtual void reset() = 0;
+};
+
+/// Null for what JSON has no number for.
+inline Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+inline Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); }
+
+/// The range of colours follows what it shows: at once upwards, slowly down, so that it does not flicker.
+class ColourRange {
+ public:
+  /// Sets the snapshot's range for its values.
+  void follow(Colour colour, Snapshot& snapshot);
+
+ private:
+  Colour colour_ = Colour::none;
+  double high_ = 0;
+};
+
+}  // namespace pliant::view

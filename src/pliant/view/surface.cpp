@@ -1,0 +1,130 @@
+#include "pliant/view/surface.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/sim/model.hpp"
+
+namespace pliant::view {
+
+namespace {
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+void mark(const std::vector<Index>& nodes, Held how, const std::vector<Index>& vertex_of, Surface& surface) {
+  for (Index i : nodes)
+    if (const Index v = vertex_of[at(i)]; v >= 0) surface.held[at(v)] = how;
+}
+
+}  // namespace
+
+std::size_t Surface::body_of_triangle(Index triangle) const {
+  return at(std::upper_bound(first_triangle.begin(), first_triangle.end(), triangle) - first_triangle.begin()) - 1;
+}
+
+void Surface::gather(const VecX& x, std::vector<Vec3>& positions) const {
+  positions.resize(nodes.size());
+  for (std::size_t v = 0; v < nodes.size(); ++v) positions[v] = node(x, nodes[v]);
+}
+
+void Surface::average(std::span<const double> of_elements, std::vector<double>& of_vertices) const {
+  of_vertices.assign(nodes.size(), 0.0);
+  for (std::size_t v = 0; v < nodes.size(); ++v) {
+    double sum = 0;
+    int count = 0;
+    for (Index k = element_start[v]; k < element_start[v + 1]; ++k) {
+      const auto e = at(elements[at(k)]);
+      if (e >= of_elements.size() || !std::isfinite(of_elements[e])) continue;
+      sum += of_elements[e];
+      ++count;
+    }
+    if (count > 0) of_vertices[v] = sum / count;
+  }
+}
+
+void Surface::largest(std::span<const double> of_elements, std::vector<double>& of_vertices) const {
+  of_vertices.assign(nodes.size(), 0.0);
+  for (std::size_t v = 0; v < nodes.size(); ++v)
+    for (Index k = element_start[v]; k < element_start[v + 1]; ++k)
+      if (const auto e = at(elements[at(k)]); e < of_elements.size())
+        of_vertices[v] = std::max(of_vertices[v], of_elements[e]);
+}
+
+namespace {
+
+void append(Surface& surface, const SurfacePart& part, std::span<const Vec3> rest_of_nodes) {
+  // Vertices in the order of their nodes, so that neighbours in memory are neighbours in space.
+  std::vector<Index> used;
+  for (const Triangle& t : part.triangles) used.insert(used.end(), t.begin(), t.end());
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  const Index first = surface.vertices();
+  const auto vertex = [&](Index i) {
+    const auto found = std::lower_bound(used.begin(), used.end(), i);
+    return found != used.end() && *found == i ? static_cast<Index>(found - used.begin()) : -1;
+  };
+  for (const Triangle& t : part.triangles)
+    surface.triangles.push_back({first + vertex(t[0]), first + vertex(t[1]), first + vertex(t[2])});
+  for (Index i : used) {
+    surface.nodes.push_back(i);
+    surface.rest.push_back(rest_of_nodes[at(i)]);
+    surface.held.push_back(Held::free);
+  }
+  surface.first_vertex.push_back(surface.vertices());
+  surface.first_triangle.push_back(static_cast<Index>(surface.triangles.size()));
+}
+
+/// Lists for each vertex of the surface the cells that have it for a corner.
+void connect(const std::vector<SurfacePart>& parts, const std::vector<Index>& vertex_of, Surface& surface) {
+  std::vector<Index> count(surface.nodes.size() + 1, 0);
+  const auto for_corners = [&](auto&& visit) {
+    Index element = 0;
+    for (const SurfacePart& part : parts)
+      for (std::size_t k = 0; k < part.cells.size(); k += at(part.corners), ++element)
+        for (std::size_t c = 0; c < at(part.corners); ++c)
+          if (const Index v = vertex_of[at(part.cells[k + c])]; v >= 0) visit(at(v), element);
+  };
+  for_corners([&](std::size_t v, Index) { ++count[v + 1]; });
+  for (std::size_t v = 1; v < count.size(); ++v) count[v] += count[v - 1];
+  surface.element_start = count;
+  surface.elements.resize(at(count.back()));
+  for_corners([&](std::size_t v, Index element) { surface.elements[at(count[v]++)] = element; });
+}
+
+}  // namespace
+
+Surface make_surface(const std::vector<SurfacePart>& parts, std::span<const Vec3> rest_of_nodes) {
+  Surface surface;
+  for (const SurfacePart& part : parts) append(surface, part, rest_of_nodes);
+  std::vector<Index> vertex_of(rest_of_nodes.size(), -1);
+  for (std::size_t v = 0; v < surface.nodes.size(); ++v) vertex_of[at(surface.nodes[v])] = static_cast<Index>(v);
+  connect(parts, vertex_of, surface);
+  return surface;
+}
+
+Surface surface_of(const Model& model) {
+  std::vector<SurfacePart> parts;
+  std::vector<Vec3> rest;
+  for (Index i = 0; i < model.nodes(); ++i) rest.emplace_back(node(model.rest(), i));
+  for (const Body& body : model.bodies()) {
+    SurfacePart& part = parts.emplace_back();
+    for (const Triangle& t : body.surface())
+      part.triangles.push_back({body.nodes.begin + t[0], body.nodes.begin + t[1], body.nodes.begin + t[2]});
+    if (body.is_solid()) {
+      for (const Tet& tet : body.mesh->tets())
+        for (Index i : tet) part.cells.push_back(body.nodes.begin + i);
+    } else {
+      part.corners = 3;
+      for (const Triangle& t : part.triangles) part.cells.insert(part.cells.end(), t.begin(), t.end());
+    }
+  }
+  Surface surface = make_surface(parts, rest);
+  std::vector<Index> vertex_of(rest.size(), -1);
+  for (std::size_t v = 0; v < surface.nodes.size(); ++v) vertex_of[at(surface.nodes[v])] = static_cast<Index>(v);
+  for (const Script& script : model.scripts())
+    mark(script.nodes, script.driven ? Held::by_hand : Held::scripted, vertex_of, surface);
+  for (const Pin& pin : model.pins()) mark(pin.nodes, Held::pinned, vertex_of, surface);
+  return surface;
+}
+
+}  // namespace pliant::view

@@ -1,0 +1,82 @@
+#include "pliant/view/film.hpp"
+
+#include <gtest/gtest.h>
+
+#include "pliant/io/run.hpp"
+#include "pliant/math/error.hpp"
+#include "scenes.hpp"
+
+namespace pliant::view {
+namespace {
+
+/// A run of so many steps in a folder.
+std::filesystem::path finished_run(const std::string& name, int steps, const std::string& more = "") {
+  const std::filesystem::path folder = testing::folder_with(name, "unused.txt", "");
+  Scene scene = parse_scene(testing::kBeam + more, "beam", ".", {{"simulation.gravity=[0, -9.81, 0]"}, ""});
+  scene.steps = steps;
+  scene.output.pictures = false;
+  Simulation simulation(scene);
+  RunOptions options;
+  options.folder = folder / "run";
+  RunObserver silent;
+  run(simulation, options, silent);
+  return folder / "run";
+}
+
+TEST(Film, PlaysTheFramesOfARunAndSeeks) {
+  Film film(finished_run("film", 8));
+  ASSERT_EQ(film.frames(), 9);
+  EXPECT_EQ(film.describe()["times"].size(), 9U);
+  EXPECT_EQ(film.frame(), 0);
+  EXPECT_NEAR(film.step_seconds(), 0.015625, 1e-9);
+  const Snapshot first = film.snapshot(0, Colour::stress);
+  EXPECT_EQ(first.positions.size(), film.surface().nodes.size());
+  EXPECT_EQ(first.time, 0);
+  int moved = 0;
+  while (film.advance()) ++moved;
+  EXPECT_EQ(moved, 8);
+  const Snapshot last = film.snapshot(0, Colour::speed);
+  EXPECT_NEAR(last.time, 8 * 0.015625, 1e-9);
+  EXPECT_GT(last.high, 0);
+  EXPECT_EQ(film.telemetry()["views"][0]["outcome"], "budget-spent");
+  EXPECT_GT(film.telemetry()["views"][0]["iterations"].get<int>(), 0);
+  film.seek(0);
+  EXPECT_EQ(film.snapshot(0, Colour::none).positions, first.positions);
+  EXPECT_THROW(film.seek(9), InputError);
+  film.seek(8);
+  EXPECT_EQ(film.snapshot(0, Colour::none).positions, last.positions);
+  film.encourage();
+  EXPECT_EQ(film.frame(), 0);
+}
+
+TEST(Film, FollowsACutByAnotherSurface) {
+  Film film(finished_run("film_cut", 6, "[[cut]]\ntime = 0.04\nplane = {point = [1, 0, 0], normal = [1, 0, 0]}\n"));
+  const std::uint32_t revision = film.revision();
+  const std::size_t triangles = film.surface().triangles.size();
+  film.seek(6);
+  EXPECT_GT(film.revision(), revision);
+  EXPECT_GT(film.surface().triangles.size(), triangles);
+}
+
+TEST(Film, SaysWhatIsWrongWithAFolder) {
+  const auto message = [](const std::filesystem::path& folder) -> std::string {
+    try {
+      const Film film(folder);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto empty = testing::folder_with("film_empty", "a.txt", "");
+  EXPECT_NE(message(empty).find("has no result.pvd"), std::string::npos);
+  const auto outside = testing::folder_with(
+      "film_outside", "result.pvd",
+      R"(<VTKFile><Collection><DataSet timestep="0" file="../../etc/passwd"/></Collection></VTKFile>)");
+  EXPECT_NE(message(outside).find("outside its folder"), std::string::npos);
+  const auto run = finished_run("film_damaged", 2);
+  std::filesystem::resize_file(run / "frames" / "frame_000000.vtu", 300);
+  EXPECT_NE(message(run), "");
+}
+
+}  // namespace
+}  // namespace pliant::view
