@@ -22,6 +22,12 @@ if(PLIANT_SANITIZE)
   target_link_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE})
 endif()
 
+# Headers that nearly every file reads, read once for each library and test program; they are a third of the time of a
+# build. Files include what they use all the same: the benchmark preset builds without
+# (CMAKE_DISABLE_PRECOMPILE_HEADERS).
+set(pliant_common_headers <Eigen/Core> <algorithm> <array> <cmath> <functional> <map> <memory> <numeric> <optional> <span>
+    <string> <vector>)
+
 # pliant_module(name DEPS ...): library pliant_<name> from src/pliant/<name>/**.cpp
 function(pliant_module name)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
@@ -31,6 +37,7 @@ function(pliant_module name)
     add_library(pliant_${name} STATIC ${sources} ${headers})
     target_include_directories(pliant_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(pliant_${name} PUBLIC ${ARG_DEPS} PRIVATE pliant_flags)
+    target_precompile_headers(pliant_${name} PRIVATE ${pliant_common_headers})
   else()
     add_library(pliant_${name} INTERFACE)
     target_include_directories(pliant_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -49,6 +56,7 @@ function(pliant_test name)
     # Tests are compiled once and run for seconds: what they test is optimised, they need not be. GCC 12 sees null pointers
     # in the standard library's own vectors.
     target_compile_options(test_${name} PRIVATE -O1 -Wno-null-dereference)
+    target_precompile_headers(test_${name} PRIVATE ${pliant_common_headers} <gtest/gtest.h>)
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. PROPERTIES TIMEOUT 300)
   endif()
 endfunction()
