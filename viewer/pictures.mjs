@@ -14,7 +14,7 @@ const PICTURES = [
   {
     file: "viewer-compare.png",
     scene: "scenes/swinging-beam.toml",
-    link: "a=pod-newton&b=xpbd&speed=0&strength=300",
+    link: "a=pod-newton&b=fp-pxpbd&b.iterations=5&speed=0&strength=300",
     colorScheme: "dark",
     time: 0.25,
     // Pulled at the far end, in both views.
@@ -27,7 +27,7 @@ for (const { file, scene, link, time, pull, colorScheme = "light" } of PICTURES)
   const browser = await launch({ colorScheme });
   try {
     const page = await visit(browser.context, `${program.url}#${link}`);
-    await page.waitForFunction((views) => window.pliant.world.views === views, link.includes("b=") ? 2 : 1);
+    await page.waitForFunction((views) => window.pliant.world.views === views, link.includes("b=") ? 2 : 1, { timeout: 120000 });
     if (pull) {
       const start = await page.evaluate(({ along }) => {
         const [low, high] = window.pliant.session.scene.box;
