@@ -14,7 +14,7 @@ const PICTURES = [
   {
     file: "viewer-compare.png",
     scene: "scenes/swinging-beam.toml",
-    link: "a=pod-newton&b=xpbd&speed=0&strength=300",
+    link: "a=pod-newton&b=projective-dynamics&b.iterations=2&speed=0&strength=300",
     colorScheme: "dark",
     time: 0.25,
     // Pulled at the far end, in both views.
@@ -22,12 +22,14 @@ const PICTURES = [
   },
 ];
 
-for (const { file, scene, link, time, pull, colorScheme = "light" } of PICTURES) {
+// One by its name, or all: node pictures.mjs [viewer-compare.png]
+const chosen = PICTURES.filter(({ file }) => process.argv.length < 3 || process.argv.includes(file));
+for (const { file, scene, link, time, pull, colorScheme = "light" } of chosen) {
   const program = await Program.start(join(root, scene));
   const browser = await launch({ colorScheme });
   try {
     const page = await visit(browser.context, `${program.url}#${link}`);
-    await page.waitForFunction((views) => window.pliant.world.views === views, link.includes("b=") ? 2 : 1);
+    await page.waitForFunction((views) => window.pliant.world.views === views, link.includes("b=") ? 2 : 1, { timeout: 120000 });
     if (pull) {
       const start = await page.evaluate(({ along }) => {
         const [low, high] = window.pliant.session.scene.box;
@@ -42,6 +44,7 @@ for (const { file, scene, link, time, pull, colorScheme = "light" } of PICTURES)
     await page.waitForFunction((t) => window.pliant.time > t, time, { timeout: 120000 });
     await page.evaluate(() => window.pliant.session.send("pause"));
     await page.waitForFunction(() => !window.pliant.session.play.playing);
+    await page.evaluate(() => document.activeElement.blur());
     await page.waitForTimeout(1500);
     const path = join(root, "docs/images", file);
     await page.screenshot({ path });

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <string_view>
+#include <cstring>
 
 namespace pliant::app {
 
@@ -11,16 +11,17 @@ namespace {
 
 // A signal handler can reach nothing else.
 volatile std::sig_atomic_t requested = 0;
+const char* volatile text = "";
 
 void on_signal(int) {
   requested = 1;
-  constexpr std::string_view text = "\nfinishing this step and saving; once more to quit at once\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
 }
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(const char* notice) {
+  text = notice;
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);

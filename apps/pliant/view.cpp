@@ -73,7 +73,7 @@ int view_scene(const ViewArguments& arguments, bool is_port_given) {
   std::fflush(stdout);
   if (!arguments.no_browser) open_browser(server->address());
 
-  catch_interrupts();
+  catch_interrupts("\n");
   std::jthread watch([&](const std::stop_token& token) {
     while (!token.stop_requested() && !interrupt_requested())
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -102,6 +102,11 @@ TEST(LiveScene, ComparesTwoSolversUnderTheSameHand) {
   EXPECT_EQ(live.snapshot(1, Colour::error).values.size(), live.surface().nodes.size());
   live.set_compare(false, "", std::nullopt);
   EXPECT_EQ(live.views(), 1);
+  live.set_compare(true, "", std::nullopt);
+  EXPECT_EQ(live.settings()["views"][1]["solver"], "newton");  // as it was
+  LiveScene other = beam();
+  other.set_compare(true, "", std::nullopt);
+  EXPECT_EQ(other.settings()["views"][1]["solver"], "pod-newton");  // beside quasi-newton
 }
 
 TEST(LiveScene, ChangesOfPropertiesKeepPositionsAndVelocities) {

@@ -52,6 +52,7 @@ test("numbers read well", () => {
   assert.equal(plain(0.0166667), "0.0167");
   assert.equal(plain(1234567), "1.23e6");
   assert.equal(plain(1000), "1000");
+  assert.equal(plain(-10000), "-10000");
   assert.equal(plain(NaN), "–");
   assert.equal(withUnit(4e5, "Pa"), "400 kPa");
   assert.equal(withUnit(0.0123, "m"), "12.3 mm");

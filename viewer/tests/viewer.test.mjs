@@ -75,8 +75,10 @@ async function pause(page) {
 }
 
 async function reset(page) {
+  await pause(page);
   await evaluate(page, () => window.pliant.session.send("reset"));
-  await until(page, () => window.pliant.time < 0.2);
+  await until(page, () => window.pliant.time === 0);
+  await evaluate(page, () => window.pliant.session.send("play"));
 }
 
 test("the page loads, frames arrive, the console is silent, and no other host is asked", async () => {

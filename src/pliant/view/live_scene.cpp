@@ -197,15 +197,26 @@ void LiveScene::set_compare(bool on, const std::string& name, const std::optiona
     }
     return;
   }
-  SceneSolver solver = views_.size() > 1 ? views_[1].solver : second_;
-  if (!name.empty())
-    solver = chosen(name, parameters);
-  else if (solver.name.empty())  // something fast beside something exact
-    solver = chosen(views_[0].solver.name == "pod-newton" ? "quasi-newton" : "pod-newton", parameters);
-  Scene whole = scene_;
-  whole.solver = solver;
   View view;
-  view.stepper = make_stepper(whole, model_);
+  SceneSolver solver;
+  const auto choose = [&](SceneSolver wanted) {
+    Scene whole = scene_;
+    whole.solver = solver = std::move(wanted);
+    view.stepper = make_stepper(whole, model_);
+  };
+  if (!name.empty()) {
+    choose(chosen(name, parameters));
+  } else if (views_.size() > 1 || !second_.parameters.empty()) {
+    choose(views_.size() > 1 ? views_[1].solver : second_);
+  } else {
+    // Something fast beside something exact, or whatever takes the scene.
+    for (const char* guess : {"quasi-newton", "pod-newton", "newton", "conjac"})
+      if (guess != views_[0].solver.name && !view.stepper) try {
+          choose(chosen(guess, std::nullopt));
+        } catch (const InputError&) {
+        }
+    if (!view.stepper) choose(views_[0].solver);
+  }
   view.solver = std::move(solver);
   view.state = views_[0].state;
   views_.resize(1);

@@ -127,7 +127,7 @@ class LiveScene final : public Show {
   double strength_ = 100;
   std::shared_ptr<const Model> model_;
   std::vector<View> views_;
-  SceneSolver second_;  ///< what view 1 had last
+  SceneSolver second_;  ///< what view 1 had last; without parameters: nothing
   std::map<Hand, Holding> hands_;
   Surface surface_;
   std::uint32_t revision_ = 0;

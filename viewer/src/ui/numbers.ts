@@ -10,7 +10,7 @@ export function plain(value: number, digits = 3): string {
     const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
     return `${trimZeros(mantissa!)}e${Number(exponent)}`;
   }
-  return trimZeros(value.toPrecision(Math.max(digits, Math.ceil(Math.log10(size + 1e-12)))));
+  return trimZeros(value.toPrecision(Math.max(digits, Math.floor(Math.log10(size)) + 1)));
 }
 
 function trimZeros(text: string): string {

@@ -186,7 +186,8 @@ export class Plots {
     });
     this.iterations.value.textContent = last ? last.views.map((v) => String(v.iterations)).join(" · ") : "";
     this.iterations.canvas.setAttribute("aria-label", `Iterations of the last step: ${this.iterations.value.textContent}`);
-    this.iterations.setLegend((last?.views ?? []).map((v, i) => [v.solver, p.views[i]!]));
+    const alone = last?.views.length === 1;
+    this.iterations.setLegend((last?.views ?? []).map((v, i) => [alone ? v.solver : "AB"[i]!, p.views[i]!]));
   }
 
   private drawResidual(last: Sample | undefined): void {
