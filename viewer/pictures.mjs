@@ -45,6 +45,8 @@ for (const { file, scene, link, time, pull, colorScheme = "light" } of chosen) {
     await page.evaluate(() => window.pliant.session.send("pause"));
     await page.waitForFunction(() => !window.pliant.session.play.playing);
     await page.evaluate(() => document.activeElement.blur());
+    // Standing still, it is drawn in full detail.
+    await page.waitForFunction(() => window.pliant.world.detail === "fine", null, { timeout: 120000 });
     await page.waitForTimeout(1500);
     const path = join(root, "docs/images", file);
     await page.screenshot({ path });

@@ -166,11 +166,14 @@ export class SpringMark {
     this.group.visible = false;
   }
 
-  show(point: Vec3, target: Vec3): void {
+  /** False when it is shown like that already. */
+  show(point: Vec3, target: Vec3): boolean {
+    if (this.group.visible && [...point, ...target].every((x, i) => this.positions[i] === Math.fround(x))) return false;
     this.positions.set(point, 0);
     this.positions.set(target, 3);
     this.attribute.needsUpdate = true;
     this.group.visible = true;
+    return true;
   }
 
   hide(): void {

@@ -166,8 +166,7 @@ export class World {
   }
 
   showSpring(view: number, point: Vec3, target: Vec3): void {
-    this.springs[view]?.show(point, target);
-    this.touch();
+    if (this.springs[view]?.show(point, target)) this.touch();
   }
 
   hideSprings(): void {
