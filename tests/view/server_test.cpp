@@ -39,9 +39,9 @@ std::string http(std::uint16_t port, const std::string& request) {
   boost::asio::io_context io;
   boost::asio::ip::tcp::socket socket(io);
   socket.connect({boost::asio::ip::make_address("127.0.0.1"), port});
-  boost::asio::write(socket, boost::asio::buffer(request));
   std::string answer;
-  boost::system::error_code error;
+  boost::system::error_code error;  // a server that has read enough may close at any time
+  boost::asio::write(socket, boost::asio::buffer(request), error);
   boost::asio::read(socket, boost::asio::dynamic_buffer(answer), error);
   return answer;
 }
