@@ -102,7 +102,7 @@ class Simulation:
     def add_body(
         self,
         mesh: TetMesh | Path | None,
-        material: Material | None = None,
+        material: Material | str | None = None,
         *,
         name: str | None = None,
         density: float = 1000.0,
@@ -115,7 +115,7 @@ class Simulation:
         """Adds a deformable body.
 
         mesh:     a TetMesh, a mesh file, or None with a generator among the keys, such as box={...}.
-        material: what `pliant.material` makes; its parameters may be given as keys instead.
+        material: what `pliant.material` makes, or the name of a law with its parameters as keys.
         density:  kg/m^3.
         order:    polynomial order of the elements, 1, 2 or 3.
         velocity, angular_velocity: at the start, m/s and rad/s about the centre of mass.
@@ -127,6 +127,8 @@ class Simulation:
         Further keys are those of a scene's [[body]]: scale, rotate, translate, ...
         """
         origin = caller()
+        if isinstance(material, str):
+            keys, material = {"material": material, **keys}, None
         names = self._tree.names("body")
         name = name or _free_name("body", names)
         table: dict[str, Any] = {"name": name}

@@ -147,3 +147,14 @@ def test_a_body_lands_on_a_collider():
     assert -0.01 < sim.positions(body)[:, 1].min() < 0.01
     assert np.abs(sim.velocities(body)).max() < 0.05
     assert "did you mean 'sphere'?" in error(lambda: sim.add_collider(spher={"radius": 1}))
+
+
+def test_a_law_by_its_name_and_a_cut_in_the_words_of_a_scene():
+    sim = pliant.Simulation(fps=60)
+    body = sim.add_body(pliant.box(size=(2, 1, 1), cells=(6, 3, 3)), "stable-neo-hookean", young=1e5, poisson=0.3)
+    sim.pin(body, "x-min")
+    sim.add("cut", time=0.05, plane={"point": [1.0, 0.5, 0.5], "normal": [1, 0, 0]})
+    before = len(sim.positions())
+    for _ in range(4):
+        sim.step()
+    assert len(sim.positions()) == before + 16  # the nodes of the cut are there twice
