@@ -8,6 +8,7 @@
 #include "pliant/materials/valanis_landel.hpp"
 #include "pliant/math/error.hpp"
 #include "pliant/math/types.hpp"
+#include "support/simd_targets.hpp"
 
 namespace pliant {
 namespace {
@@ -124,6 +125,38 @@ TEST(ValanisLandel, NeoHookeanAndStvkAreSpecialCases) {
   const Material green{valanis_landel_law({.name = "stvk"}, stvk), {3, 0}}, direct{find_law("stvk"), {3, 0}};
   EXPECT_NEAR(green.energy(F), direct.energy(F), 1e-13);
   EXPECT_LT((green.hessian(F) - direct.hessian(F)).norm(), 1e-11);
+}
+
+/// Curve reads a point at a time, the law's kernel a vector of them.
+TEST(ValanisLandel, EveryPointOfABatchFollowsItsOwnCurveOnEveryTarget) {
+  ValanisLandelCurves curves;
+  curves.a = Curve::spline(kPoints);
+  curves.c = Curve::polynomial({0, 0, 3, -2, 0.5});
+  const auto law = valanis_landel_law(curves);
+  Batch9 F = {};
+  Batch<2> lame;
+  for (int p = 0; p < kBatch; ++p) {
+    F[0][p] = -0.5 + 3.0 * p / kBatch;  // beyond the points on both sides, the rest between them
+    F[4][p] = F[8][p] = 1;
+    lame[0][p] = 1 + 0.1 * p;
+    lame[1][p] = 5;
+  }
+  F[0][0] = std::nan("");
+  F[0][1] = kPoints[1].stretch;
+  F[0][2] = kPoints.back().stretch;
+  testing::for_each_target([&](const char* target) {
+    SCOPED_TRACE(target);
+    Batch<1> psi;
+    Batch9 P;
+    law->stress(F, lame, psi, P);
+    EXPECT_TRUE(std::isnan(psi[0][0]) && std::isnan(P[0][0]));
+    for (int p = 1; p < kBatch; ++p) {
+      const double s = F[0][p], mu = lame[0][p];
+      const auto a = curves.a(s), c = curves.c(s);
+      EXPECT_NEAR(psi[0][p], mu * (a.value + 2 * curves.a(1).value + c.value), 1e-12 * mu);
+      EXPECT_NEAR(P[0][p], mu * (a.d + c.d), 1e-12 * mu * (1 + std::abs(a.d)));
+    }
+  });
 }
 
 TEST(ValanisLandel, AllThreeCurvesHaveExactDerivatives) {

@@ -41,7 +41,8 @@ enum class ScalarKind {
   linear_corotated,
   arap,
   macklin_mueller,
-  mooney_rivlin
+  mooney_rivlin,
+  polynomial
 };
 
 inline ScalarKind scalar_kind(const std::string& name) {
@@ -52,6 +53,7 @@ inline ScalarKind scalar_kind(const std::string& name) {
   if (name == "linear-corotated") return ScalarKind::linear_corotated;
   if (name == "macklin-mueller") return ScalarKind::macklin_mueller;
   if (name == "mooney-rivlin") return ScalarKind::mooney_rivlin;
+  if (name == "polynomial") return ScalarKind::polynomial;
   return ScalarKind::arap;
 }
 
@@ -123,6 +125,11 @@ inline ScalarStretches scalar_stretches(ScalarKind kind, const Vec3& s, double m
       const ScalarStretches f = part(I, d1, 2 * one, 2.0 / 3), g = part(I2, d2, dd2, 4.0 / 3);
       return {c10 * f.psi + c01 * g.psi + K / 2 * (J - 1) * (J - 1), c10 * f.d + c01 * g.d + K * (J - 1) * c,
               c10 * f.dd + c01 * g.dd + K * (c * c.transpose() + (J - 1) * cc)};
+    }
+    case ScalarKind::polynomial: {
+      const Vec3 e = s - ones;
+      return {mu * e.cwiseAbs2().squaredNorm(), 4 * mu * e.cwiseAbs2().cwiseProduct(e),
+              12 * mu * Mat3(e.cwiseAbs2().asDiagonal())};
     }
     case ScalarKind::arap:
       break;

@@ -31,6 +31,26 @@ class Curve {
   static Curve spline(std::vector<Point> points);
 
   Values operator()(double s) const;
+
+  /// Per piece, the value at its left knot and the cubic of the slope in powers of the distance from there; the first
+  /// and last pieces, beyond the points, are straight.
+  struct Piece {
+    double left, value;
+    std::array<double, 4> slope;
+  };
+  /// What a vector kernel reads: the coefficients of a polynomial, or else a spline's knots and one piece more than
+  /// these.
+  struct Data {
+    const double* coefficients;
+    int degrees;
+    const double* knots;
+    int knot_count;
+    const Piece* pieces;
+  };
+  Data data() const {
+    return {coefficients_.data(), static_cast<int>(coefficients_.size()), knots_.data(),
+            static_cast<int>(knots_.size()), pieces_.data()};
+  }
   bool is_zero() const { return coefficients_.empty() && knots_.empty(); }
   /// Where the curve is not a single polynomial: the stretches of the points.
   std::vector<double> breaks() const { return knots_; }
@@ -38,12 +58,6 @@ class Curve {
  private:
   std::vector<double> coefficients_;
   std::vector<double> knots_;
-  /// Per piece, the value at its left knot and the cubic of the slope in powers of the distance from there; the first
-  /// and last pieces, beyond the points, are straight.
-  struct Piece {
-    double left, value;
-    std::array<double, 4> slope;
-  };
   std::vector<Piece> pieces_;
 };
 

@@ -14,6 +14,7 @@ enum class IsotropicLaw {
   arap,
   macklin_mueller,
   mooney_rivlin,
+  polynomial,
 };
 
 /// Law::stress and Law::hessian of an isotropic law. `shape` is the constant of laws that have one (Mooney-Rivlin).

@@ -40,6 +40,8 @@ void isotropic_hessian_batch(IsotropicLaw law, double shape, const Batch9& F, co
       return hessian_by_stretches(OfRotation<LinearCorotated>(), F, lame, projection, H);
     case IsotropicLaw::arap:
       return hessian_by_stretches(OfRotation<Arap>(), F, lame, projection, H);
+    case IsotropicLaw::polynomial:
+      return hessian_by_stretches(OfRotation<Polynomial>(), F, lame, projection, H);
   }
 }
 

@@ -46,6 +46,22 @@ HWY_INLINE void corotated_stress(const Matrix3& F, const Matrix3& R, Real mu, Re
   for (int c = 0; c < 9; ++c) P.m[c] = mul_add(pressure, dv.m[c], P.m[c]);
 }
 
+/// With the strain e = R^T F - 1: Psi = mu tr e^4, P = 4 mu R e^3.
+HWY_INLINE void polynomial_stress(const Matrix3& F, const Matrix3& R, Real mu, Real& psi, Matrix3& P) {
+  Matrix3 e;
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i <= j; ++i) {
+      e(i, j) = mul_add(R(2, i), F(2, j), mul_add(R(1, i), F(1, j), R(0, i) * F(0, j)));
+      e(j, i) = e(i, j);
+    }
+    e(j, j) = e(j, j) - Real(1.0);
+  }
+  const Matrix3 ee = e * e;
+  psi = mu * inner(ee, ee);
+  P = R * (e * ee);
+  for (int c = 0; c < 9; ++c) P.m[c] = Real(4.0) * mu * P.m[c];
+}
+
 template <IsotropicLaw law>
 void by_rotation(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
   for (int lane = 0; lane < kBatch; lane += kTogether * lanes()) {
@@ -67,7 +83,12 @@ void by_rotation(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P
       const int at = lane + n * lanes();
       Real energy;
       Matrix3 stress;
-      corotated_stress<law>(A[n], R[n], Real::load(lame.row[0] + at), Real::load(lame.row[1] + at), energy, stress);
+      const Real mu = Real::load(lame.row[0] + at);
+      if constexpr (law == IsotropicLaw::polynomial) {
+        polynomial_stress(A[n], R[n], mu, energy, stress);
+      } else {
+        corotated_stress<law>(A[n], R[n], mu, Real::load(lame.row[1] + at), energy, stress);
+      }
       energy.store(psi.row[0] + at);
       store_matrix(stress, P, at);
     }
@@ -93,6 +114,8 @@ void isotropic_stress_batch(IsotropicLaw law, double shape, const Batch9& F, con
       return by_rotation<IsotropicLaw::linear_corotated>(F, lame, psi, P);
     case IsotropicLaw::arap:
       return by_rotation<IsotropicLaw::arap>(F, lame, psi, P);
+    case IsotropicLaw::polynomial:
+      return by_rotation<IsotropicLaw::polynomial>(F, lame, psi, P);
   }
 }
 

@@ -8,7 +8,7 @@
 //   singularity at s2 + s3 = 0, where that rotation is not unique.
 //
 // All vanish with their derivatives at F = I and equal linear elasticity with (mu, lambda) to second order there (ARAP
-// with lambda = 0). Names of derivatives: psi_i = dPsi/ds_i and so on.
+// with lambda = 0, the polynomial law with no stiffness at all). Names of derivatives: psi_i = dPsi/ds_i and so on.
 #if defined(PLIANT_MATERIALS_LAWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLIANT_MATERIALS_LAWS_INL_HPP
 #undef PLIANT_MATERIALS_LAWS_INL_HPP
@@ -152,6 +152,22 @@ struct LinearCorotated {
 struct Arap {
   static HWY_INLINE InStretches evaluate(const Real s[3], Real mu, Real) {
     return LinearCorotated::evaluate(s, mu, 0.0);
+  }
+};
+
+/// mu sum (s_i - 1)^4; lambda is ignored.
+struct Polynomial {
+  static HWY_INLINE InStretches evaluate(const Real s[3], Real mu, Real) {
+    InStretches f;
+    f.psi = 0.0;
+    for (int i = 0; i < 3; ++i) {
+      const Real e = s[i] - Real(1.0), ee = e * e;
+      f.psi = f.psi + mu * (ee * ee);
+      f.d[i] = Real(4.0) * mu * (ee * e);
+      for (int j = 0; j < i; ++j) f.dd[packed(j, i)] = 0.0;
+      f.dd[packed(i, i)] = Real(12.0) * mu * ee;
+    }
+    return f;
   }
 };
 

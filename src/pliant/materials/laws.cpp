@@ -20,7 +20,11 @@ class Isotropic final : public Law {
   void hessian(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) const override {
     isotropic_hessian(law_, shape_, F, lame, projection, H);
   }
-  Lame linearised(const Lame& lame) const override { return law_ == IsotropicLaw::arap ? Lame{lame.mu, 0} : lame; }
+  Lame linearised(const Lame& lame) const override {
+    if (law_ == IsotropicLaw::arap) return {lame.mu, 0};
+    if (law_ == IsotropicLaw::polynomial) return {0, 0};
+    return lame;
+  }
 
  private:
   IsotropicLaw law_;
@@ -44,15 +48,6 @@ std::shared_ptr<const Law> mooney_rivlin(double share) {
        false,
        {{"c01_share", "c01 / (c10 + c01); 0 is an isochoric Neo-Hookean law", kMooneyShare, 0, 1}}},
       share);
-}
-
-/// a(s) = mu (s - 1)^4: no stiffness at rest, steep beyond (quasi-newton, fig. 2).
-std::shared_ptr<const Law> polynomial() {
-  ValanisLandelCurves curves;
-  curves.a = Curve::polynomial({0, 0, 0, 0, 1});
-  return valanis_landel_law({"polynomial", "Without stiffness at rest, steep beyond; a test of solvers.",
-                             "mu sum (s_i - 1)^4", "Liu, Bouaziz, Kavan 2017, fig. 2", true},
-                            std::move(curves));
 }
 
 /// Neo-Hookean, a'(s) = mu s, with 12 mu (1 - s)^3 of additional stress on one side of rest.
@@ -111,7 +106,8 @@ std::span<const std::shared_ptr<const Law>> laws() {
             "mu/2 (I_C - 3) + l/2 (J - 1 - mu/l)^2 + const, l = lambda + mu",
             "Macklin and Mueller, A Constraint-based Formulation of Stable Neo-Hookean Materials, 2021", true}),
       mooney_rivlin(kMooneyShare),
-      polynomial(),
+      make(IsotropicLaw::polynomial, {"polynomial", "Without stiffness at rest, steep beyond; a test of solvers.",
+                                      "mu sum (s_i - 1)^4", "Liu, Bouaziz, Kavan 2017, fig. 2", true}),
       spline_law("spline-a", "Neo-Hookean with more resistance to compression, drawn as a spline.", -1),
       spline_law("spline-b", "Neo-Hookean with more resistance to tension, drawn as a spline.", 1),
       default_curves(),

@@ -1,7 +1,6 @@
 #include "pliant/materials/valanis_landel.hpp"
 
 #include <cmath>
-#include <limits>
 #include <sstream>
 
 #include "pliant/math/error.hpp"
@@ -61,53 +60,6 @@ std::shared_ptr<const Law> valanis_landel_law(ValanisLandelCurves curves) {
                     "Stretches, 2015",
        .survives_inversion = true},
       std::move(curves));
-}
-
-void evaluate_curves(const ValanisLandelCurves& curves, int count, const double* const s[3], const double* mu,
-                     const double* lambda, double* const out[10]) {
-  for (int p = 0; p < count; ++p) {
-    const double x[3] = {s[0][p], s[1][p], s[2][p]};
-    double psi = 0, d[3] = {0, 0, 0}, dd[6] = {0, 0, 0, 0, 0, 0};
-    for (int i = 0; i < 3; ++i) {
-      const Curve::Values a = curves.a(x[i]);
-      psi += a.value;
-      d[i] += a.d;
-      dd[packed(i, i)] += a.dd;
-    }
-    if (!curves.b.is_zero()) {
-      for (int j = 1; j < 3; ++j) {
-        for (int i = 0; i < j; ++i) {
-          const Curve::Values b = curves.b(x[i] * x[j]);
-          psi += b.value;
-          d[i] += b.d * x[j];
-          d[j] += b.d * x[i];
-          dd[packed(i, i)] += b.dd * x[j] * x[j];
-          dd[packed(j, j)] += b.dd * x[i] * x[i];
-          dd[packed(i, j)] += b.dd * x[i] * x[j] + b.d;
-        }
-      }
-    }
-    const double J = x[0] * x[1] * x[2];
-    Curve::Values c = curves.c(J);
-    bool inside = true;
-    if (curves.logarithmic_volume) {
-      inside = J > 0 || std::isnan(J);
-      const double L = inside ? std::log(J) : 0, inverse = inside ? 1 / J : 0;
-      const double ratio = lambda[p] / mu[p], slope = ratio * L - 1;
-      c.value += L * (ratio * L / 2 - 1);
-      c.d += slope * inverse;
-      c.dd += (ratio - slope) * inverse * inverse;
-    }
-    const double g[3] = {x[1] * x[2], x[2] * x[0], x[0] * x[1]};
-    psi += c.value;
-    for (int j = 0; j < 3; ++j) {
-      d[j] += c.d * g[j];
-      for (int i = 0; i <= j; ++i) dd[packed(i, j)] += c.dd * g[i] * g[j] + (i == j ? 0 : c.d * x[3 - i - j]);
-    }
-    out[0][p] = inside ? mu[p] * psi : std::numeric_limits<double>::infinity();
-    for (int i = 0; i < 3; ++i) out[1 + i][p] = mu[p] * d[i];
-    for (int k = 0; k < 6; ++k) out[4 + k][p] = mu[p] * dd[k];
-  }
 }
 
 }  // namespace pliant

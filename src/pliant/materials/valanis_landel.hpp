@@ -22,11 +22,6 @@ std::shared_ptr<const Law> valanis_landel_law(LawInfo info, ValanisLandelCurves 
 /// the stiffness varies over a body.
 std::shared_ptr<const Law> valanis_landel_law(ValanisLandelCurves curves);
 
-/// Psi and its derivatives in the stretches at `count` points, for valanis_landel_kernels.cpp: inputs s (3 rows), mu,
-/// lambda; outputs psi, three first and six second derivatives (packed), one row of `count` numbers each.
-void evaluate_curves(const ValanisLandelCurves& curves, int count, const double* const s[3], const double* mu,
-                     const double* lambda, double* const out[10]);
-
 void valanis_landel_stress(const ValanisLandelCurves& curves, const Batch9& F, const Batch<2>& lame, Batch<1>& psi,
                            Batch9& P);
 void valanis_landel_hessian(const ValanisLandelCurves& curves, const Batch9& F, const Batch<2>& lame,
