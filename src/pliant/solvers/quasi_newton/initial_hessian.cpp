@@ -18,13 +18,41 @@ class LaplacianHessian final : public InitialHessian {
   LaplacianHessian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options)
       : matrix_(std::move(model), options) {}
   int prepare(IncrementalPotential& potential) override {
+    follows_ = false;
     return matrix_.prepare(potential.boundary(), potential.h(), inertia_of(potential), potential.grabs());
   }
   FactorStatus status() const override { return matrix_.status(); }
-  void solve(const VecX& q, const Lbfgs&, VecX& r) override { matrix_.solve(q, r); }
+  void solve(const VecX& q, const Lbfgs&, VecX& r) override {
+    if (!follows_) return matrix_.solve(q, r);
+    r = q;
+    exact_->cholesky.solve(r);
+  }
+
+  bool follow(IncrementalPotential& potential, const VecX& x, double damping) override {
+    if (!exact_) {
+      exact_ = std::make_unique<Exact>(potential.make_matrix());
+      exact_->cholesky.analyze(exact_->H.shared_pattern(), 3);
+    }
+    BlockMatrix& H = exact_->H;
+    potential.hessian(x, Projection::analytic, 1, H);
+    for (Index i = 0; i < H.pattern().rows(); ++i) {
+      Eigen::Map<Mat3> block(H.block(H.pattern().diagonal(i)));
+      block.diagonal().array() += damping * block.diagonal().maxCoeff();
+    }
+    follows_ = exact_->cholesky.factor(H) == FactorStatus::ok;
+    return follows_;
+  }
 
  private:
+  struct Exact {
+    BlockMatrix H;
+    SparseCholesky cholesky;
+    explicit Exact(BlockMatrix matrix) : H(std::move(matrix)) {}
+  };
+
   LaplacianMatrix matrix_;
+  std::unique_ptr<Exact> exact_;  ///< made when first needed, which is seldom
+  bool follows_ = false;
 };
 
 /// Eq. (13). Before there is a pair, the mean of the diagonal of M/h^2 + L says how stiff things are.

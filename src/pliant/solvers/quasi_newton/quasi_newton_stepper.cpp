@@ -10,6 +10,15 @@
 
 namespace pliant {
 
+namespace {
+
+/// A matrix that needs shorter steps than this is far too soft for the state.
+constexpr double kTooSoft = 1.0 / 64;
+/// Stretched a thousandfold, a projected Hessian is singular to rounding: of its diagonal, this much is added.
+constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
+
+}  // namespace
+
 QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const QuasiNewtonOptions& options)
     : model_(std::move(model)),
       options_(options),
@@ -55,6 +64,7 @@ StepReport QuasiNewtonStepper::step(State& state, double h) {
 bool QuasiNewtonStepper::begin(StepReport& report) {
   const Stopwatch watch(report.seconds.assembly);
   lbfgs_.forget();
+  rescue_ = false;
   omega_ = 1;
   plain_iterations_ = 0;
   if (potential_.has_inertia()) {
@@ -93,6 +103,13 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     if (options_.stops_early && convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
     if (is_last) return end(Outcome::budget_spent, "");
 
+    if (rescue_) {
+      const Stopwatch watch(report.seconds.factorisation);
+      ++report.factorisations;
+      lbfgs_.forget();
+      if (!hessian_->follow(potential_, current_.x, damping_))
+        return end(Outcome::budget_spent, "far beyond ordinary stretches, and the Hessian there could not be factorised");
+    }
     history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
@@ -115,6 +132,13 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     if (options_.history)
       report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
                                 report.residuals.step_length, found.alpha, false});
+    // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
+    // not.
+    if (found.alpha < kTooSoft && !rescue_ && -descent.slope > std::abs(current_.energy) &&
+        hessian_->follow(potential_, current_.x, kFirstDamping)) {
+      begin_rescue();
+      continue;
+    }
     // Where rounding hides any further decrease, the rest of the budget has no use.
     if (!found.accepted) {
       report.residuals.force = current_.gradient.norm();
@@ -123,6 +147,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
                              options_.line_search.smallest_step, report.iterations, report.residuals.force));
     }
     report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+    if (rescue_) damping_ = found.alpha == 1 ? std::max(damping_ / 4, kLeastDamping) : std::min(damping_ * 4, 1.0);
     {
       const Stopwatch watch(report.seconds.solve);
       lbfgs_.remember(found.alpha, dx_, trial_.gradient, current_.gradient);
@@ -131,6 +156,17 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     std::swap(current_, trial_);  // trial_ is now the iterate before
     if (options_.method == QuasiNewtonMethod::chebyshev) accelerate();
   }
+}
+
+/// A constant matrix serves ordinary stretches. Where a law that grows faster than their square is stretched far beyond,
+/// it is too soft by orders of magnitude and nothing would move any more: the rest of the step is projected Newton's,
+/// from the lower of the iterate and where the last step ended, since moving on at speed may have led far uphill.
+void QuasiNewtonStepper::begin_rescue() {
+  rescue_ = true;
+  damping_ = kFirstDamping;
+  trial_.x = potential_.start();
+  trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
+  if (trial_.energy < current_.energy) std::swap(current_, trial_);
 }
 
 /// A pair taken while other nodes were in touch speaks of another function: of the older pairs only as many stay as the

@@ -39,6 +39,7 @@ class QuasiNewtonStepper final : public Stepper {
  private:
   void iterate(StepReport& report);
   bool begin(StepReport& report);
+  void begin_rescue();
   void accelerate();
   void forget_other_contacts();
   void estimate_spectral_radius();
@@ -51,6 +52,8 @@ class QuasiNewtonStepper final : public Stepper {
   Lbfgs lbfgs_;
   Iterate current_, trial_;
   VecX dx_, previous_x_;
+  bool rescue_ = false;  ///< for the rest of the step the matrix is made anew at every iterate
+  double damping_ = 0;   ///< of these matrices
   double rho_ = 0, omega_ = 1;
   int plain_iterations_ = 0;  ///< since Chebyshev's acceleration began
 };
