@@ -137,6 +137,50 @@ TEST(Contact, ABlockOnASlopeAcceleratesBeyondTheAngleOfFrictionAsTheorySays) {
   EXPECT_NEAR(late.speed - early.speed, late.theory, 0.03 * late.theory);
 }
 
+TEST(Contact, AnAdaptiveStiffnessKeepsAWiderGap) {
+  double gap[2];
+  for (const bool adaptive : {false, true}) {
+    ModelBuilder builder;
+    builder.set_gravity({0, -9.81, 0});
+    builder.add_body(box_body("block", {0.2, 0.1, 0.2}, {2, 1, 2}, {0, 0.0505, 0}, 1e5));
+    builder.add_collider(floor_plane());
+    builder.set_contact({.dhat = 1e-3, .kappa = 1, .adaptive = adaptive});  // a thousandth of the pressure below
+    const auto model = builder.build();
+    const auto stepper = make_stepper(model, "pod-newton");
+    State state = model->rest_state();
+    StepReport report;
+    for (int k = 0; k < 20; ++k) {
+      report = stepper->step(state, 1.0 / 60);
+      ASSERT_TRUE(report.converged()) << report.detail;
+    }
+    gap[adaptive] = report.minimum_gap;
+  }
+  EXPECT_GT(gap[0], 0);
+  EXPECT_GT(gap[1], 2 * gap[0]);
+}
+
+TEST(Contact, FrictionMadeAnewWithinAStepActsFromTheImpactOn) {
+  // A block hits a plane at 1 m/s while it slides along at 2 m/s: friction takes mu times the first off the second, but
+  // only after the step of the impact when it is that of the step's start.
+  const auto speed_after_impact = [](int friction_iterations) {
+    ModelBuilder builder;
+    BodyOptions block = box_body("block", {0.2, 0.02, 0.2}, {2, 1, 2}, {0, 0.0125, 0}, 1e7);
+    block.velocity = {2, -1, 0};
+    builder.add_body(block);
+    builder.add_collider(floor_plane());
+    builder.set_contact({.dhat = 1e-3, .friction = 0.3, .eps_v = 1e-3, .friction_iterations = friction_iterations});
+    const auto model = builder.build();
+    const auto stepper = make_stepper(model, "pod-newton", {{"tolerance", 1e-3}});
+    State state = model->rest_state();
+    const StepReport report = stepper->step(state, 1.0 / 100);
+    EXPECT_TRUE(report.converged()) << report.detail;
+    const Vec3 v = momentum(*model, state) / model->mass().lumped().sum();
+    return v.x() - (2 - 0.3 * (1 + v.y()));
+  };
+  EXPECT_GT(speed_after_impact(1), 0.1);
+  EXPECT_NEAR(speed_after_impact(20), 0, 0.01);
+}
+
 TEST(Contact, AStartThatIntersectsIsRefusedWithTheTriangles) {
   ModelBuilder builder;
   builder.add_body(box_body("lower", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5));

@@ -18,6 +18,8 @@ class Direction {
   virtual void after_line_search(double /*alpha*/) {}
   /// Whether the last direction came from a projected matrix.
   virtual bool projected() const { return false; }
+  /// By how much at most the last direction is shorter than Newton's own, for criteria that judge by its length.
+  virtual double shortening() const { return 1; }
 };
 
 /// N: the exact Hessian, indefinite or not; the direction is turned round when it ascends (pitfalls, section 3).

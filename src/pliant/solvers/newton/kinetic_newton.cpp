@@ -20,6 +20,9 @@ class KineticDirection final : public Direction {
     }
   }
 
+  /// M/(beta h)^2 + H_f is at most M/h^2 + H_f over beta^2, for H_f >= 0.
+  double shortening() const override { return 1 / (beta_ * beta_); }
+
   void after_line_search(double alpha) override {
     if (alpha < 0.3) beta_ /= 2;
     if (alpha > 0.9) beta_ = std::min(1.0, 2 * beta_);

@@ -107,14 +107,35 @@ void NewtonStepper::minimise(StepReport& report) {
       return;
     }
   }
+  if (!begin(report)) return;
   iterate(report);
-  if (!contact || !contact->has_friction()) return;
+  if (!contact) return;
   for (int k = 1; k < contact->model().options.friction_iterations && report.converged(); ++k) {
     const int before = report.iterations;
+    const bool had_friction = contact->has_friction();
     contact->renew_friction(current_.x);
+    if (!had_friction && !contact->has_friction()) return;
+    current_.energy = potential_.gradient(current_.x, current_.gradient);
     iterate(report);
     if (report.iterations == before) return;
   }
+}
+
+/// Where the step begins to search: false, with the report's outcome, when the energy is infinite there.
+bool NewtonStepper::begin(StepReport& report) {
+  current_.energy = std::numeric_limits<double>::infinity();
+  if (options_.starts_at_prediction && potential_.has_inertia() && !potential_.contact()) {  // not to be jumped over
+    current_.x = potential_.predicted_start();
+    current_.energy = potential_.gradient(current_.x, current_.gradient);
+  }
+  if (!std::isfinite(current_.energy)) {
+    current_.x = potential_.start();
+    current_.energy = potential_.gradient(current_.x, current_.gradient);
+  }
+  if (std::isfinite(current_.energy)) return true;
+  report.outcome = Outcome::inverted_start;
+  report.detail = describe_infinite_start();
+  return false;
 }
 
 void NewtonStepper::iterate(StepReport& report) {
@@ -124,17 +145,6 @@ void NewtonStepper::iterate(StepReport& report) {
     report.outcome = outcome;
     report.detail = std::move(detail);
   };
-
-  current_.energy = std::numeric_limits<double>::infinity();
-  if (options_.starts_at_prediction && potential_.has_inertia() && !contact) {  // which must not be jumped over
-    current_.x = potential_.predicted_start();
-    current_.energy = potential_.gradient(current_.x, current_.gradient);
-  }
-  if (!std::isfinite(current_.energy)) {
-    current_.x = potential_.start();
-    current_.energy = potential_.gradient(current_.x, current_.gradient);
-  }
-  if (!std::isfinite(current_.energy)) return end(Outcome::inverted_start, describe_infinite_start());
 
   for (;;) {
     if (contact && !contact->arrived()) {
@@ -162,7 +172,7 @@ void NewtonStepper::iterate(StepReport& report) {
     ++report.iterations;
     if (direction_->projected()) ++report.projected_iterations;
 
-    report.residuals.step_length = dx_.cwiseAbs().maxCoeff() / h;
+    report.residuals.step_length = direction_->shortening() * dx_.cwiseAbs().maxCoeff() / h;
     if (may_end && convergence_.satisfied_by_step(report.residuals.step_length)) return end(Outcome::converged, "");
 
     LineSearchResult found;

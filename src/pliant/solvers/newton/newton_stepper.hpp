@@ -34,6 +34,7 @@ class NewtonStepper final : public Stepper {
  private:
   void minimise(StepReport& report);
   void record_contact(StepReport& report);
+  bool begin(StepReport& report);
   void iterate(StepReport& report);
   std::string describe_infinite_start() const;
 
