@@ -16,7 +16,7 @@ struct CcdCampaign {
   int overshot = 0;        ///< crossed before the time reported
   int touching = 0;        ///< distance zero at the time reported
   int ordinary = 0;        ///< collisions of well-shaped pairs whose true time is known to rounding
-  int near_misses = 0;     ///< of those, within the asked gap at the time reported, well before they meet
+  int near_misses = 0;     ///< of those, past each other within the asked gap at the time reported, and meeting later
   double worst_early = 0;  ///< of the others, the largest relative earliness
 };
 
@@ -68,6 +68,19 @@ inline Corners colliding_motion(PairKind kind, const Corners& x, double t, PairS
   return dx;
 }
 
+/// Whether the pair is within the asked gap at `from` and then leaves it, tenfold, before it meets at `to`: where it
+/// only goes on approaching, the search has stopped too early.
+inline bool comes_apart(PairKind kind, const Corners& x, const Corners& dx, double from, double to) {
+  constexpr int kSamples = 256;
+  const CcdOptions options;
+  const double near = (1 + options.tolerance) * options.gap * std::sqrt(closest(kind, x).d2);
+  const auto distance = [&](double t) { return std::sqrt(closest(kind, moved(x, dx, t)).d2); };
+  if (distance(from) > near) return false;
+  for (int k = 1; k < kSamples; ++k)
+    if (distance(from + (to - from) * k / kSamples) > 10 * near) return true;
+  return false;
+}
+
 inline CcdCampaign run_ccd_campaign(int queries, unsigned seed) {
   PairSampler sample(seed);
   CcdCampaign result;
@@ -106,9 +119,7 @@ inline CcdCampaign run_ccd_campaign(int queries, unsigned seed) {
     if (n.norm() < 0.1 || std::abs(approach.dot(n.normalized())) < 0.3 * fastest || closest(kind, x).d2 > 4) continue;
     ++result.ordinary;
     const double early = (earliest - *found) / earliest;
-    const CcdOptions options;
-    const double near = (1 + options.tolerance) * options.gap * std::sqrt(closest(kind, x).d2);
-    if (early > 0.01 && std::sqrt(closest(kind, moved(x, dx, *found)).d2) <= near)
+    if (early > 0.01 && comes_apart(kind, x, dx, *found, earliest))
       ++result.near_misses;
     else
       result.worst_early = std::max(result.worst_early, early);

@@ -18,7 +18,7 @@ TEST(Ccd, FindsEveryConstructedCollisionAndNeverOvershoots) {
   EXPECT_EQ(result.touching, 0);
   EXPECT_GT(result.ordinary, 1000);
   EXPECT_LE(result.worst_early, 0.01);
-  EXPECT_LE(result.near_misses, 0.01 * result.ordinary);
+  EXPECT_LE(result.near_misses, 0.001 * result.ordinary);
 }
 
 TEST(Ccd, StopsAtTheAskedGapOfAStraightApproach) {
