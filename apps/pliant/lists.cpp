@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "pliant/io/catalogue_json.hpp"
 #include "pliant/materials/fibre.hpp"
 #include "pliant/materials/law.hpp"
 #include "pliant/solvers/catalogue.hpp"
@@ -22,26 +23,6 @@ std::string format(const ParameterValue& value) {
   if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
   if (const auto* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
   return '"' + std::get<std::string>(value) + '"';
-}
-
-Json to_json(const Parameter& parameter) {
-  Json json = {{"key", parameter.key}};
-  std::visit([&](const auto& v) { json["default"] = v; }, parameter.fallback);
-  json["unit"] = parameter.unit;
-  json["summary"] = parameter.summary;
-  if (!parameter.choices.empty()) json["choices"] = parameter.choices;
-  if (std::isfinite(parameter.least)) json["least"] = parameter.least;
-  if (std::isfinite(parameter.greatest)) json["greatest"] = parameter.greatest;
-  return json;
-}
-
-Json to_json(const SolverEntry& solver) {
-  Json parameters = Json::array();
-  for (const Parameter& parameter : solver.parameters) parameters.push_back(to_json(parameter));
-  return {{"name", solver.name},
-          {"paper", solver.paper},
-          {"summary", solver.summary},
-          {"parameters", std::move(parameters)}};
 }
 
 Json to_json(const LawInfo& law) {

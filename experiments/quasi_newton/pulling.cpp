@@ -6,6 +6,7 @@
 
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/quasi_newton/scenes.hpp"
+#include "experiments/random.hpp"
 #include "pliant/sim/grab.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
@@ -14,25 +15,6 @@ namespace pliant::experiments {
 namespace {
 
 constexpr double kStep = 1.0 / 30;
-
-class Random {
- public:
-  /// In [-1, 1).
-  double next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<double>(state_ >> 11) / 4503599627370496.0 - 1;
-  }
-  Vec3 direction() {
-    Vec3 v;
-    do {
-      v = {next(), next(), next()};
-    } while (v.norm() > 1 || v.norm() < 0.1);
-    return v.normalized();
-  }
-
- private:
-  std::uint64_t state_ = 42;
-};
 
 void run(Context& context) {
   const Table1Scene& scene = table1_scene("hippo");
@@ -51,7 +33,7 @@ void run(Context& context) {
     const auto model = builder.build();
     const auto stepper = make_stepper(model, context.text("solver"));
     State state = model->rest_state();
-    Random random;
+    Random random(42);
     std::vector<double> reach;
     double ms = 0, most = 0;
     Vec3 drift = Vec3::Zero();

@@ -9,6 +9,7 @@
 
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/quasi_newton/scenes.hpp"
+#include "experiments/random.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
@@ -16,18 +17,6 @@ namespace pliant::experiments {
 namespace {
 
 constexpr double kStep = 1.0 / 30;
-
-/// In [0, 1), the same on every machine.
-class Random {
- public:
-  double next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return static_cast<double>(state_ >> 11) / 9007199254740992.0;
-  }
-
- private:
-  std::uint64_t state_ = 2017;
-};
 
 /// Held at one end, without gravity.
 std::shared_ptr<const Model> held_body(const std::shared_ptr<const TetMesh>& mesh, const std::string& law, Lame lame,
@@ -48,9 +37,9 @@ void scatter(const Model& model, State& state) {
     low = low.cwiseMin(node(model.rest(), i));
     high = high.cwiseMax(node(model.rest(), i));
   }
-  Random random;
+  Random random(2017);
   for (Index i = 0; i < model.nodes(); ++i)
-    for (int c = 0; c < 3; ++c) node(state.x, i)[c] = low[c] + random.next() * (high[c] - low[c]);
+    for (int c = 0; c < 3; ++c) node(state.x, i)[c] = low[c] + random.unit() * (high[c] - low[c]);
 }
 
 void random_start(Context& context) {

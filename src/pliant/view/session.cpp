@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pliant/io/build_info.hpp"
+#include "pliant/io/catalogue_json.hpp"
 #include "pliant/math/error.hpp"
 
 namespace pliant::view {
@@ -33,29 +34,9 @@ Json with_type(const char* type, const Json& fields) {
   return json;
 }
 
-Json to_json(const Parameter& parameter) {
-  constexpr std::array<const char*, 4> kinds = {"boolean", "integer", "number", "text"};
-  Json json = {{"key", parameter.key},
-               {"kind", parameter.choices.empty() ? kinds[parameter.fallback.index()] : "choice"}};
-  std::visit([&](const auto& v) { json["default"] = v; }, parameter.fallback);
-  json["unit"] = parameter.unit;
-  json["summary"] = parameter.summary;
-  if (!parameter.choices.empty()) json["choices"] = parameter.choices;
-  if (std::isfinite(parameter.least)) json["least"] = parameter.least;
-  if (std::isfinite(parameter.greatest)) json["greatest"] = parameter.greatest;
-  return json;
-}
-
 std::string hello_message() {
   Json solvers = Json::array(), colours = Json::array();
-  for (const SolverEntry& solver : solver_catalogue()) {
-    Json parameters = Json::array();
-    for (const Parameter& parameter : solver.parameters) parameters.push_back(to_json(parameter));
-    solvers.push_back({{"name", solver.name},
-                       {"paper", solver.paper},
-                       {"summary", solver.summary},
-                       {"parameters", std::move(parameters)}});
-  }
+  for (const SolverEntry& solver : solver_catalogue()) solvers.push_back(pliant::to_json(solver));
   for (int c = 1; c < kColours; ++c) {
     const ColourInfo colour = info(static_cast<Colour>(c));
     colours.push_back({{"name", colour.name}, {"unit", colour.unit}, {"summary", colour.summary}});
