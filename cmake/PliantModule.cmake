@@ -22,30 +22,35 @@ if(PLIANT_SANITIZE)
   target_link_options(pliant_flags INTERFACE -fsanitize=${PLIANT_SANITIZE})
 endif()
 
-# Headers that nearly every file reads, read once for each library and test program; they are a fifth to a third of
-# the time of a file. Files include what they use all the same: the benchmark preset builds without
-# (CMAKE_DISABLE_PRECOMPILE_HEADERS).
+# Headers that nearly every file of a library or program reads, read and instantiated once: they are up to a half of the
+# time of a file. Reading them takes as long as four small files, so that targets of fewer do without. Files include what
+# they use all the same: the benchmark preset builds without any (CMAKE_DISABLE_PRECOMPILE_HEADERS).
 set(pliant_common_headers <Eigen/Core> <algorithm> <array> <cmath> <functional> <map> <memory> <numeric> <optional> <span>
     <string> <vector>)
 # GCC 12 warns of its own strings and vectors where it read them from such a header.
 function(pliant_precompile target)
-  target_precompile_headers(${target} PRIVATE ${pliant_common_headers} ${ARGN})
-  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-null-dereference -Wno-restrict -Wno-stringop-overflow
-                           -Wno-stringop-overread)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  list(LENGTH sources count)
+  if(count LESS 4 OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    return()
   endif()
+  target_precompile_headers(${target} PRIVATE ${pliant_common_headers} ${ARGN})
+  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-null-dereference -Wno-restrict -Wno-stringop-overflow
+                         -Wno-stringop-overread)
 endfunction()
 
-# pliant_module(name DEPS ...): library pliant_<name> from src/pliant/<name>/**.cpp
+# pliant_module(name DEPS ... READS ...): library pliant_<name> from src/pliant/<name>/**.cpp, which mostly read the headers
+# READS.
 function(pliant_module name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;READS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
   if(sources)
     add_library(pliant_${name} STATIC ${sources} ${headers})
     target_include_directories(pliant_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(pliant_${name} PUBLIC ${ARG_DEPS} PRIVATE pliant_flags)
-    pliant_precompile(pliant_${name})
+    pliant_precompile(pliant_${name} ${ARG_READS})
   else()
     add_library(pliant_${name} INTERFACE)
     target_include_directories(pliant_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
@@ -53,9 +58,9 @@ function(pliant_module name)
   endif()
 endfunction()
 
-# pliant_test(name DEPS ...): test program test_<name> from tests/<name>/*.cpp, registered with ctest test by test.
+# pliant_test(name DEPS ... READS ...): test program test_<name> from tests/<name>/*.cpp, registered with ctest test by test.
 function(pliant_test name)
-  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;READS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(sources)
     add_executable(test_${name} ${sources})
@@ -64,7 +69,7 @@ function(pliant_test name)
     # Tests are compiled once and run for seconds: what they test is optimised, they need not be. GCC 12 sees null pointers
     # in the standard library's own vectors.
     target_compile_options(test_${name} PRIVATE -O1 -Wno-null-dereference)
-    pliant_precompile(test_${name} <gtest/gtest.h>)
+    pliant_precompile(test_${name} <gtest/gtest.h> ${ARG_READS})
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. PROPERTIES TIMEOUT 300)
   endif()
 endfunction()

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 namespace pliant {
 namespace {
@@ -10,12 +11,15 @@ namespace {
 /// The k with the least sum of (k (s - 1) - f(s))^2 over a fine sample of [0.5, 1.5], found by golden-section search.
 template <class Function>
 double by_minimisation(const Function& f) {
+  constexpr int kSamples = 20000;
+  const auto stretch = [](int i) { return 0.5 + (i + 0.5) / kSamples; };
+  std::vector<double> values(kSamples);
+  for (int i = 0; i < kSamples; ++i) values[static_cast<std::size_t>(i)] = f(stretch(i));
   const auto misfit = [&](double k) {
     double sum = 0;
-    const int n = 20000;
-    for (int i = 0; i < n; ++i) {
-      const double s = 0.5 + (i + 0.5) / n, error = k * (s - 1) - f(s);
-      sum += error * error / n;
+    for (int i = 0; i < kSamples; ++i) {
+      const double error = k * (stretch(i) - 1) - values[static_cast<std::size_t>(i)];
+      sum += error * error / kSamples;
     }
     return sum;
   };

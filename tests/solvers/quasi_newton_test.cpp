@@ -156,7 +156,8 @@ TEST(QuasiNewton, ConvergesFasterThanChebyshevAndThatFasterThanProjectiveDynamic
 TEST(QuasiNewton, RecoversFromRandomPositions) {
   // Every vertex somewhere in the bounding box (quasi-newton, fig. 18): laws that survive inversion come back to rest.
   // The experiment quasi-newton/robustness does it for all of them.
-  for (const std::string law : {"fixed-corotated", "linear-corotated", "stable-neo-hookean", "arap", "macklin-mueller"}) {
+  for (const std::string law :
+       {"fixed-corotated", "linear-corotated", "stable-neo-hookean", "arap", "macklin-mueller"}) {
     ModelBuilder builder;
     BodyOptions body;
     body.mesh = testing::box_mesh({2, 1, 1}, {6, 3, 3});

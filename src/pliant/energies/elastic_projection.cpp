@@ -11,41 +11,29 @@ namespace pliant {
 
 namespace {
 
-template <int Nodes>
-void project(double* blocks) {
-  using Matrix = Eigen::Matrix<double, 3 * Nodes, 3 * Nodes>;
-  Matrix K;
-  for (int b = 0; b < Nodes; ++b) {
-    for (int a = 0; a <= b; ++a) {
-      const Eigen::Map<const Mat3> block(blocks + 9 * packed(a, b));
-      K.template block<3, 3>(3 * a, 3 * b) = block;
-      K.template block<3, 3>(3 * b, 3 * a) = block.transpose();
-    }
-  }
-  // Translations are null vectors: K is semidefinite exactly when it is so without its first node. Most elements pass
-  // this test, at a small fraction of the cost of the eigenvalues.
-  constexpr int kReduced = 3 * (Nodes - 1);
-  const Eigen::LLT<Eigen::Matrix<double, kReduced, kReduced>> cholesky(
-      K.template bottomRightCorner<kReduced, kReduced>());
-  if (cholesky.info() == Eigen::Success) return;
-  project_psd(K);
-  for (int b = 0; b < Nodes; ++b) {
-    for (int a = 0; a <= b; ++a) Eigen::Map<Mat3>(blocks + 9 * packed(a, b)) = K.template block<3, 3>(3 * a, 3 * b);
-  }
-}
+/// Of elements of up to 20 nodes, without allocation; one instance for all sizes, each of which takes long to compile.
+using ElementMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 60, 60>;
 
 }  // namespace
 
 void project_element(int nodes, double* blocks) {
-  switch (nodes) {
-    case 4:
-      return project<4>(blocks);
-    case 10:
-      return project<10>(blocks);
-    case 20:
-      return project<20>(blocks);
-    default:
-      assert(false && "elements have 4, 10 or 20 nodes");
+  assert(nodes == 4 || nodes == 10 || nodes == 20);
+  ElementMatrix K(3 * nodes, 3 * nodes);
+  for (int b = 0; b < nodes; ++b) {
+    for (int a = 0; a <= b; ++a) {
+      const Eigen::Map<const Mat3> block(blocks + 9 * packed(a, b));
+      K.block<3, 3>(3 * a, 3 * b) = block;
+      K.block<3, 3>(3 * b, 3 * a) = block.transpose();
+    }
+  }
+  // Translations are null vectors: K is semidefinite exactly when it is so without its first node. Most elements pass
+  // this test, at a small fraction of the cost of the eigenvalues.
+  const int reduced = 3 * (nodes - 1);
+  const Eigen::LLT<ElementMatrix> cholesky(K.bottomRightCorner(reduced, reduced));
+  if (cholesky.info() == Eigen::Success) return;
+  project_psd(K);
+  for (int b = 0; b < nodes; ++b) {
+    for (int a = 0; a <= b; ++a) Eigen::Map<Mat3>(blocks + 9 * packed(a, b)) = K.block<3, 3>(3 * a, 3 * b);
   }
 }
 

@@ -10,17 +10,17 @@ namespace pliant {
 namespace {
 
 /// a x + b y + c >= 0 on the inner side of an edge.
-struct Edge {
+struct HalfPlane {
   double a, b, c;
 };
 
 /// Computed from the lower to the higher end whatever the direction, then negated if need be: the two triangles at an
 /// edge get coefficients that differ in sign only, and every sample is on the inner side of at least one.
-Edge edge_through(double x0, double y0, double x1, double y1) {
+HalfPlane edge_through(double x0, double y0, double x1, double y1) {
   const bool swapped = x1 < x0 || (x1 == x0 && y1 < y0);
   if (swapped) std::swap(x0, x1), std::swap(y0, y1);
-  const Edge edge = {y0 - y1, x1 - x0, x0 * y1 - x1 * y0};
-  return swapped ? Edge{-edge.a, -edge.b, -edge.c} : edge;
+  const HalfPlane edge = {y0 - y1, x1 - x0, x0 * y1 - x1 * y0};
+  return swapped ? HalfPlane{-edge.a, -edge.b, -edge.c} : edge;
 }
 
 int clamp_to(double value, int low, int high) {
@@ -44,10 +44,10 @@ void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& imag
   double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
   if (!(std::abs(area) > 0)) return;
   const double sign = area > 0 ? 1 : -1;
-  std::array<Edge, 3> edges;
+  std::array<HalfPlane, 3> edges;
   for (std::size_t k = 0; k < 3; ++k) {
     const std::size_t n = (k + 1) % 3;
-    const Edge e = edge_through(t.x[k], t.y[k], t.x[n], t.y[n]);
+    const HalfPlane e = edge_through(t.x[k], t.y[k], t.x[n], t.y[n]);
     edges[k] = {sign * e.a, sign * e.b, sign * e.c};
   }
   const auto [least, most] = std::minmax({t.x[0], t.x[1], t.x[2]});

@@ -5,7 +5,7 @@
 namespace pliant {
 
 /// Clamps the negative eigenvalues of a symmetric matrix at zero by a full eigendecomposition. A matrix without
-/// negative eigenvalues beyond rounding is left exactly as it is. Fixed-size matrices do not allocate.
+/// negative eigenvalues beyond rounding is left exactly as it is. Matrices of a fixed largest size do not allocate.
 template <class Matrix>
 void project_psd(Matrix& A) {
   const Eigen::SelfAdjointEigenSolver<typename Matrix::PlainObject> eigen(A);

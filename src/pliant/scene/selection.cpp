@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <regex>
+#include <optional>
+#include <sstream>
 
 #include "pliant/math/error.hpp"
 #include "pliant/math/nearest.hpp"
@@ -115,32 +117,50 @@ std::string trim(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
+/// "x <= 0.5": an axis, a sign and a number; none where it is something else.
+std::optional<Comparison> parse_comparison(const std::string& term) {
+  using Sign = Comparison::Sign;
+  if (term.size() < 3 || term[0] < 'x' || term[0] > 'z') return {};
+  const std::string rest = trim(term.substr(1));
+  if (rest.empty() || (rest[0] != '<' && rest[0] != '>')) return {};
+  const bool or_equal = rest.size() > 1 && rest[1] == '=';
+  std::string number = trim(rest.substr(or_equal ? 2 : 1));
+  if (number.starts_with('+')) number.erase(0, 1);
+  double value = 0;
+  const char* end = number.data() + number.size();
+  const auto [last, error] = std::from_chars(number.data(), end, value);
+  if (error != std::errc() || last != end || !std::isfinite(value)) return {};
+  const Sign less = or_equal ? Sign::less_equal : Sign::less, greater = or_equal ? Sign::greater_equal : Sign::greater;
+  return Comparison{term[0] - 'x', rest[0] == '<' ? less : greater, value};
+}
+
+/// The terms between words "and".
+std::vector<std::string> terms_of(const std::string& text) {
+  std::vector<std::string> terms = {""};
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (word == "and")
+      terms.emplace_back();
+    else
+      terms.back() += (terms.back().empty() ? "" : " ") + word;
+  }
+  return terms;
+}
+
 }  // namespace
 
 std::vector<SelectionTest> parse_selection(const std::string& text) {
-  static const std::regex comparison(R"(\s*([xyz])\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*)");
-  static const std::regex conjunction(R"(\s+and\s+)");
   std::vector<SelectionTest> tests;
-  const std::sregex_token_iterator end;
-  for (std::sregex_token_iterator part(text.begin(), text.end(), conjunction, -1); part != end; ++part) {
-    const std::string term = *part;
-    std::smatch match;
-    if (std::regex_match(term, match, comparison)) {
-      const std::string sign = match[2];
-      using Sign = Comparison::Sign;
-      tests.push_back(Comparison{match[1].str()[0] - 'x',
-                                 sign == "<"    ? Sign::less
-                                 : sign == "<=" ? Sign::less_equal
-                                 : sign == ">"  ? Sign::greater
-                                                : Sign::greater_equal,
-                                 std::stod(match[3])});
-    } else if (term.find_first_of("<>=") != std::string::npos || trim(term).empty()) {
+  for (const std::string& term : terms_of(text)) {
+    if (const auto comparison = parse_comparison(term)) {
+      tests.emplace_back(*comparison);
+    } else if (term.find_first_of("<>=") != std::string::npos || term.empty()) {
       throw InputError(
           fmt::format("\"{}\" is not a selection; write a comparison such as \"x < 0.1\" or \"x < 0.1 and y >= 0.5\", "
                       "or the name of a set",
                       text));
     } else {
-      tests.push_back(NamedSet{trim(term)});
+      tests.emplace_back(NamedSet{term});
     }
   }
   return tests;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
 
 #include "pliant/math/error.hpp"
 #include "pliant/mesh/formats/file_content.hpp"
@@ -18,6 +17,14 @@ namespace {
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 std::string text_of(const std::filesystem::path& file) { return std::string(FileContent(file).bytes()); }
+
+/// What stands in quotes after `name=` in a tag; empty where nothing does.
+std::string attribute(std::string_view tag, std::string_view name) {
+  const auto found = tag.find(fmt::format(" {}=\"", name));
+  if (found == std::string_view::npos) return "";
+  const auto begin = found + name.size() + 3, end = tag.find('"', begin);
+  return end == std::string_view::npos ? "" : std::string(tag.substr(begin, end - begin));
+}
 
 const VtkArray* find(const std::vector<VtkArray>& arrays, std::string_view name) {
   const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const VtkArray& a) { return a.name == name; });
@@ -80,14 +87,16 @@ Film::Film(std::filesystem::path folder) : folder_(std::move(folder)) {
     throw InputError(fmt::format(
         "{} has no result.pvd: it is not the folder of a run, or the run has written no frame yet", folder_.string()));
   const std::string list = text_of(folder_ / "result.pvd");
-  static const std::regex entry("<DataSet[^>]*timestep=\"([^\"]+)\"[^>]*file=\"([^\"]+)\"");
-  for (std::sregex_iterator it(list.begin(), list.end(), entry), end; it != end; ++it) {
-    const std::filesystem::path file((*it)[2].str());
+  for (auto begin = list.find("<DataSet"); begin != std::string::npos; begin = list.find("<DataSet", begin + 1)) {
+    const std::string_view tag = std::string_view(list).substr(begin, list.find('>', begin) - begin);
+    const std::string time = attribute(tag, "timestep");
+    const std::filesystem::path file(attribute(tag, "file"));
+    if (file.empty()) continue;
     // A list leads to the frames beside it and nowhere else.
     if (file.is_absolute() || std::find(file.begin(), file.end(), "..") != file.end())
       throw InputError(fmt::format("{}/result.pvd names a file outside its folder", folder_.string()));
     try {
-      list_.push_back({std::stod((*it)[1].str()), file.string()});
+      list_.push_back({std::stod(time), file.string()});
     } catch (const std::exception&) {
       throw InputError(fmt::format("{}/result.pvd has a frame without a time", folder_.string()));
     }

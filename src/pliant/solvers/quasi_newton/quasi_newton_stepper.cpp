@@ -108,7 +108,8 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
       ++report.factorisations;
       lbfgs_.forget();
       if (!hessian_->follow(potential_, current_.x, damping_))
-        return end(Outcome::budget_spent, "far beyond ordinary stretches, and the Hessian there could not be factorised");
+        return end(Outcome::budget_spent,
+                   "far beyond ordinary stretches, and the Hessian there could not be factorised");
     }
     history::Descent descent;
     {
@@ -158,9 +159,10 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   }
 }
 
-/// A constant matrix serves ordinary stretches. Where a law that grows faster than their square is stretched far beyond,
-/// it is too soft by orders of magnitude and nothing would move any more: the rest of the step is projected Newton's,
-/// from the lower of the iterate and where the last step ended, since moving on at speed may have led far uphill.
+/// A constant matrix serves ordinary stretches. Where a law that grows faster than their square is stretched far
+/// beyond, it is too soft by orders of magnitude and nothing would move any more: the rest of the step is projected
+/// Newton's, from the lower of the iterate and where the last step ended, since moving on at speed may have led far
+/// uphill.
 void QuasiNewtonStepper::begin_rescue() {
   rescue_ = true;
   damping_ = kFirstDamping;
