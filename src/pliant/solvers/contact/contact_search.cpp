@@ -29,6 +29,30 @@ void for_points_at_plane(const ContactModel& model, const ObstacleState& obstacl
   }
 }
 
+struct Interval {
+  double low, high;
+  void include(double v) {
+    low = std::min(low, v);
+    high = std::max(high, v);
+  }
+};
+
+/// Whether the boxes around the two primitives, or around their ways when `move` is not null, are `distance` apart
+/// along an axis: cheaper than how far apart they are, and true of most candidates.
+bool boxes_apart(PairKind kind, const Corners& x, const Corners* move, double distance) {
+  const std::size_t first = kind == PairKind::point_triangle ? 1 : 2;
+  for (int axis = 0; axis < 3; ++axis) {
+    Interval a{x[0][axis], x[0][axis]}, b{x[first][axis], x[first][axis]};
+    for (std::size_t c = 0; c < 4; ++c) {
+      Interval& side = c < first ? a : b;
+      side.include(x[c][axis]);
+      if (move) side.include(x[c][axis] + (*move)[c][axis]);
+    }
+    if (a.low - b.high > distance || b.low - a.high > distance) return true;
+  }
+  return false;
+}
+
 void lower(std::atomic<double>& least, double value) {
   double old = least.load(std::memory_order_relaxed);
   while (value < old && !least.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
@@ -52,8 +76,25 @@ const VecX& ContactSearch::all_positions(const VecX& x) {
   return positions_;
 }
 
+void ContactSearch::cover(const VecX& from, const VecX& to, double margin) {
+  low_ = from.cwiseMin(to).array() - margin;
+  high_ = from.cwiseMax(to).array() + margin;
+}
+
 bool ContactSearch::covers(const VecX& x) const {
   return low_.size() == x.size() && (x.array() >= low_.array()).all() && (x.array() <= high_.array()).all();
+}
+
+std::array<Index, 4> ContactSearch::corners(Index candidate) const {
+  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
+  if (candidate < triangles) {
+    const auto& [p, t] = candidates_.point_triangle[at(candidate)];
+    const Triangle& triangle = model_->surface->triangles[at(t)];
+    return {p, triangle[0], triangle[1], triangle[2]};
+  }
+  const auto& [a, b] = candidates_.edge_edge[at(candidate - triangles)];
+  const Edge &first = model_->surface->edges[at(a)], &second = model_->surface->edges[at(b)];
+  return {first[0], first[1], second[0], second[1]};
 }
 
 ContactPair ContactSearch::point_triangle(const CandidatePair& candidate) const {
@@ -92,8 +133,7 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
   if (!covers(x)) {
     const double margin = 0.5 * dhat;  // so that small moves need no search of their own
     broad_.find(all_positions(x), dhat + 2 * margin, candidates_);
-    low_ = x.array() - margin;
-    high_ = x.array() + margin;
+    cover(x, x, margin);
   }
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
@@ -105,11 +145,17 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     found.clear();
     double gap2 = std::numeric_limits<double>::infinity();
     for (Index k = begin; k < end; ++k) {
-      const ContactPair pair = k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
-                                             : edge_edge(candidates_.edge_edge[at(k - triangles)]);
-      const double d2 = place(pair, model_->nodes, x, obstacles_).closest.d2;
+      const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      const std::array<Index, 4> nodes = corners(k);
+      Corners placed;
+      for (std::size_t c = 0; c < 4; ++c)
+        placed[c] = model_->is_obstacle(nodes[c]) ? Vec3(node(obstacles_.positions, nodes[c] - model_->nodes))
+                                                  : Vec3(node(x, nodes[c]));
+      if (boxes_apart(kind, placed, nullptr, dhat)) continue;
+      const double d2 = closest(kind, placed).d2;
       if (!(d2 < dhat2)) continue;
-      found.push_back(pair);
+      found.push_back(k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
+                                    : edge_edge(candidates_.edge_edge[at(k - triangles)]));
       gap2 = std::min(gap2, d2);
     }
     chunk_gap2_[at(begin / kGrain)] = gap2;
@@ -149,10 +195,16 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const VecX& ob
   motion_.setZero(positions_.size());
   motion_.head(dx.size()) = dx;
   if (obstacles.size() > 0) motion_.tail(obstacles.size()) = obstacles;
-  broad_.find_swept(positions_, motion_, model_->options.dhat, candidates_);
-  low_ = x.cwiseMin(x + dx);
-  high_ = x.cwiseMax(x + dx);
-  if (obstacles.size() > 0) low_.resize(0);  // the obstacles will not be where they are now
+  // The corrections that follow a first, large step mostly stay near its path: with a margin its candidates serve them
+  // too, since a straight way between two covered places is covered.
+  end_ = x + dx;
+  if (obstacles.size() > 0 || !covers(x) || !covers(end_)) {
+    const double dhat = model_->options.dhat;
+    const double margin = 0.5 * dhat;
+    broad_.find_swept(positions_, motion_, dhat + 2 * margin, candidates_);
+    cover(x, end_, margin);
+    if (obstacles.size() > 0) low_.resize(0);  // they will not be where they are now
+  }
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
@@ -160,29 +212,19 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const VecX& ob
   std::atomic<double> least{plane_step(x, dx, gap)};
   for_chunks(total, kGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
-      std::array<Index, 4> corners;
-      const bool is_triangle = k < triangles;
-      if (is_triangle) {
-        const auto& [p, t] = candidates_.point_triangle[at(k)];
-        const Triangle& triangle = model_->surface->triangles[at(t)];
-        corners = {p, triangle[0], triangle[1], triangle[2]};
-      } else {
-        const auto& [a, b] = candidates_.edge_edge[at(k - triangles)];
-        const Edge &first = model_->surface->edges[at(a)], &second = model_->surface->edges[at(b)];
-        corners = {first[0], first[1], second[0], second[1]};
-      }
+      const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      const std::array<Index, 4> nodes = corners(k);
       Corners from, move;
       for (std::size_t c = 0; c < 4; ++c) {
-        from[c] = node(positions_, corners[c]);
-        move[c] = node(motion_, corners[c]);
+        from[c] = node(positions_, nodes[c]);
+        move[c] = node(motion_, nodes[c]);
       }
+      if (boxes_apart(kind, from, &move, model_->options.dhat)) continue;
       const CcdOptions options{.until = least.load(std::memory_order_relaxed),
                                .gap = gap,
                                .most_gap = 0.5 * model_->options.dhat,
                                .tolerance = 0.5};
-      if (const auto time =
-              time_of_impact(is_triangle ? PairKind::point_triangle : PairKind::edge_edge, from, move, options))
-        lower(least, *time);
+      if (const auto time = time_of_impact(kind, from, move, options)) lower(least, *time);
     }
   });
   return std::min(1.0, least.load());

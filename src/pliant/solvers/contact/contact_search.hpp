@@ -34,6 +34,9 @@ class ContactSearch {
  private:
   const VecX& all_positions(const VecX& x);
   bool covers(const VecX& x) const;
+  void cover(const VecX& from, const VecX& to, double margin);
+  /// Of candidate number k, those of points and triangles first.
+  std::array<Index, 4> corners(Index k) const;
   ContactPair point_triangle(const CandidatePair& candidate) const;
   ContactPair edge_edge(const CandidatePair& candidate) const;
   double plane_step(const VecX& x, const VecX& dx, double gap) const;
@@ -43,6 +46,7 @@ class ContactSearch {
   Candidates candidates_;
   ObstacleState obstacles_;
   VecX positions_, motion_;  ///< of nodes and obstacles
+  VecX end_;                 ///< where a step would lead the nodes
   VecX low_, high_;          ///< the region of the nodes that the candidates are good for; empty: none
   std::vector<std::vector<ContactPair>> chunks_;
   std::vector<double> chunk_gap2_;
