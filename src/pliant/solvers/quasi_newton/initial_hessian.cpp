@@ -28,6 +28,7 @@ class LaplacianHessian final : public InitialHessian {
     exact_->cholesky.solve(r);
   }
 
+  bool can_follow() const override { return true; }
   bool follow(IncrementalPotential& potential, const VecX& x, double damping) override {
     if (!exact_) {
       exact_ = std::make_unique<Exact>(potential.make_matrix());

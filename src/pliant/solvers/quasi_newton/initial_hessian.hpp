@@ -37,8 +37,10 @@ class InitialHessian {
   virtual FactorStatus status() const = 0;
   /// r = A^{-1} q, or nearly; zero where prescribed, as q is.
   virtual void solve(const VecX& q, const Lbfgs& pairs, VecX& r) = 0;
-  /// Takes the projected Hessian at x in place of a constant A, until the next prepare(), with `damping` times each
-  /// node's largest entry on its diagonal. False where A is not constant, or there is no factor.
+  /// Whether A can be left for the projected Hessian.
+  virtual bool can_follow() const { return false; }
+  /// Takes the projected Hessian at x in place of A, until the next prepare(), with `damping` times each node's largest
+  /// entry on its diagonal. False when that has no factor.
   virtual bool follow(IncrementalPotential&, const VecX& /*x*/, double /*damping*/) { return false; }
   /// Of conjugate gradients, since prepare().
   virtual int linear_iterations() const { return 0; }

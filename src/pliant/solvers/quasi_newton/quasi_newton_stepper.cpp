@@ -135,8 +135,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
                                 report.residuals.step_length, found.alpha, false});
     // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
     // not.
-    if (found.alpha < kTooSoft && !rescue_ && -descent.slope > std::abs(current_.energy) &&
-        hessian_->follow(potential_, current_.x, kFirstDamping)) {
+    if (found.alpha < kTooSoft && !rescue_ && hessian_->can_follow() && -descent.slope > std::abs(current_.energy)) {
       begin_rescue();
       continue;
     }
