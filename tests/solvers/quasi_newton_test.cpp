@@ -153,18 +153,22 @@ TEST(QuasiNewton, ConvergesFasterThanChebyshevAndThatFasterThanProjectiveDynamic
   EXPECT_LT(iterations[1], iterations[2]);
 }
 
+std::shared_ptr<const Model> held_bar(const std::string& law, std::array<Index, 3> cells) {
+  ModelBuilder builder;
+  BodyOptions body;
+  body.mesh = testing::box_mesh({2, 1, 1}, cells);
+  body.material = testing::material(law, 1e5, 0.3);
+  builder.add_body(body);
+  builder.add_pin({"end", body.mesh->sets().at("x-min")});
+  return builder.build();
+}
+
 TEST(QuasiNewton, RecoversFromRandomPositions) {
   // Every vertex somewhere in the bounding box (quasi-newton, fig. 18): laws that survive inversion come back to rest.
   // The experiment quasi-newton/robustness does it for all of them.
   for (const std::string law :
        {"fixed-corotated", "linear-corotated", "stable-neo-hookean", "arap", "macklin-mueller"}) {
-    ModelBuilder builder;
-    BodyOptions body;
-    body.mesh = testing::box_mesh({2, 1, 1}, {6, 3, 3});
-    body.material = testing::material(law, 1e5, 0.3);
-    builder.add_body(body);
-    builder.add_pin({"end", body.mesh->sets().at("x-min")});
-    const auto model = builder.build();
+    const auto model = held_bar(law, {6, 3, 3});
     const auto stepper =
         make_stepper(model, "quasi-newton", {{"integrator", "quasistatic"}, {"iterations", std::int64_t{40}}});
     State state = model->rest_state();
@@ -182,13 +186,7 @@ TEST(QuasiNewton, RecoversFromRandomPositions) {
 /// Stretched a thousandfold, J^2 is larger than at rest by 1e18 and the constant matrix far too soft.
 TEST(QuasiNewton, DoesNotFreezeFarBeyondOrdinaryStretches) {
   for (const std::string law : {"stable-neo-hookean", "fixed-corotated", "polynomial"}) {
-    ModelBuilder builder;
-    BodyOptions body;
-    body.mesh = testing::box_mesh({2, 1, 1}, {4, 2, 2});
-    body.material = testing::material(law, 1e5, 0.3);
-    builder.add_body(body);
-    builder.add_pin({"end", body.mesh->sets().at("x-min")});
-    const auto model = builder.build();
+    const auto model = held_bar(law, {4, 2, 2});
     const auto stepper = make_stepper(model, "quasi-newton");
     State state = model->rest_state();
     for (Eigen::Index i = 0; i < state.x.size(); ++i)

@@ -32,6 +32,7 @@ HWY_INLINE CurveValues evaluate_polynomial(const Curve::Data& curve, Real s) {
 HWY_INLINE CurveValues evaluate_spline(const Curve::Data& curve, Real s) {
   constexpr hn::RebindToSigned<Tag> integers{};
   constexpr std::int64_t kStride = sizeof(Curve::Piece) / sizeof(double);
+  static_assert(kStride == 6, "left, value and four coefficients, read by number below");
   const auto stride = hn::Set(integers, kStride);
   auto at = hn::Zero(integers);
   for (int k = 0; k < curve.knot_count; ++k) {
