@@ -102,6 +102,67 @@ TEST(BarrierEnergy, TakesCornersOfObstaclesFromThemAndGivesThemNoNode) {
   EXPECT_GT(value, 0);
 }
 
+/// The gradient at the nodes, with obstacles a share t of their way from `from` to `there`.
+VecX gradient_on_the_way(BarrierEnergy& energy, const VecX& x, const ObstacleState& from, const ObstacleState& there,
+                         double t) {
+  ObstacleState now = from;
+  now.positions += t * (there.positions - from.positions);
+  for (std::size_t p = 0; p < now.planes.size(); ++p)
+    now.planes[p].point += t * (there.planes[p].point - from.planes[p].point);
+  energy.set_obstacles(now);
+  double value = 0;
+  VecX local(12);
+  energy.evaluate(x, {0, 1}, &value, local.data());
+  return local.head(x.size());
+}
+
+TEST(BarrierEnergy, KnowsHowItsForcesChangeWhileObstaclesGoTheirWay) {
+  constexpr double t = 1e-5;
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    BarrierEnergy energy(loose_model(2));
+    energy.set_stiffness(30);
+    ContactPair pair;
+    pair.corners = {0, 1, 2, 3};
+    pair.kind = c.kind;
+    pair.area = 0.7;
+    pair.threshold = c.threshold;
+    energy.set_pairs({pair});
+    ObstacleState from, there;
+    from.positions = positions_of(c.x).tail(6);
+    there.positions = from.positions + (VecX(6) << 0.03, -0.1, 0.02, -0.04, -0.05, 0.06).finished();
+    const VecX x = positions_of(c.x).head(6);
+    const VecX expected =
+        (gradient_on_the_way(energy, x, from, there, t) - gradient_on_the_way(energy, x, from, there, -t)) / (2 * t);
+    energy.set_obstacles(from);
+    VecX found = VecX::Zero(6);
+    energy.add_coupling(x, Projection::none, there, found);
+    EXPECT_LT((found - expected).norm(), 1e-6 * (1 + expected.norm()));
+  }
+}
+
+TEST(BarrierEnergy, KnowsHowItsForcesChangeWhileAPlaneGoesItsWay) {
+  constexpr double t = 1e-5;
+  BarrierEnergy energy(loose_model(1));
+  ContactPair pair;
+  pair.corners[0] = 0;
+  pair.plane = 0;
+  pair.area = 3;
+  energy.set_pairs({pair});
+  const Vec3 n = Vec3(1, 2, 2) / 3;
+  ObstacleState from, there;
+  from.planes = {{Vec3(0.1, 0, 0), n}};
+  there.planes = {{Vec3(0.2, 0.1, -0.1), n}};
+  const VecX x = Vec3(0.1, 0, 0) + 0.25 * n;
+  const VecX expected =
+      (gradient_on_the_way(energy, x, from, there, t) - gradient_on_the_way(energy, x, from, there, -t)) / (2 * t);
+  energy.set_obstacles(from);
+  VecX found = VecX::Zero(3);
+  energy.add_coupling(x, Projection::none, there, found);
+  EXPECT_GT(expected.norm(), 0.01);
+  EXPECT_LT((found - expected).norm(), 1e-6 * expected.norm());
+}
+
 TEST(BarrierEnergy, OfAPlaneIsThatOfItsDistanceAndInfiniteBehindIt) {
   BarrierEnergy energy(loose_model(1));
   energy.set_stiffness(2);

@@ -207,8 +207,17 @@ TEST(Contact, PairsThatNeverTouchMayOverlap) {
   EXPECT_TRUE(make_stepper(model, "pod-newton")->step(state, 0.01).converged());
 }
 
-TEST(Contact, AnObstacleOnItsWayPushesABodyAlong) {
-  // A box collider moves up by 0.2 m in 0.2 s under a block at rest.
+struct Push {
+  std::string solver;
+  double friction;
+  int friction_iterations;
+};
+
+class PushedAlong : public ::testing::TestWithParam<Push> {};
+
+// A box collider moves up by 0.2 m in 0.2 s under a block at rest: 16 times dhat in a step, so that the block has to be
+// taken along for the collider to get anywhere.
+TEST_P(PushedAlong, ByAnObstacle) {
   ModelBuilder builder;
   builder.add_body(box_body("block", {0.1, 0.1, 0.1}, {2, 2, 2}, {0, 0.06, 0}, 1e5));
   Collider ram;
@@ -216,18 +225,62 @@ TEST(Contact, AnObstacleOnItsWayPushesABodyAlong) {
   ram.shape = BoxShape{Vec3(0, -0.05, 0), Vec3(0.2, 0.05, 0.2)};
   ram.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(0, 0.2, 0)}};
   builder.add_collider(ram);
-  builder.set_contact({.dhat = 1e-3});
+  builder.set_contact(
+      {.dhat = 1e-3, .friction = GetParam().friction, .friction_iterations = GetParam().friction_iterations});
   const auto model = builder.build();
-  const auto stepper = make_stepper(model, "pod-newton");
+  const auto stepper = make_stepper(model, GetParam().solver);
   State state = model->rest_state();
+  int iterations = 0;
   for (int k = 0; k < 12; ++k) {
     const StepReport report = stepper->step(state, 1.0 / 60);
     ASSERT_TRUE(report.converged()) << k << ": " << report.detail;
-    EXPECT_GT(report.minimum_gap, 0);
+    EXPECT_GT(report.minimum_gap, 1e-5);
+    iterations += report.iterations;
   }
   double lowest = 1;
   for (Index i = 0; i < model->nodes(); ++i) lowest = std::min(lowest, node(state.x, i).y());
   EXPECT_GT(lowest, 0.2);
+  EXPECT_LT(iterations, 12 * 15);
+}
+
+INSTANTIATE_TEST_SUITE_P(Contact, PushedAlong,
+                         ::testing::Values(Push{"newton", 0.3, 1}, Push{"projected-newton", 0.3, 1},
+                                           Push{"pod-newton", 0, 1}, Push{"pod-newton", 0.3, 1},
+                                           Push{"pod-newton", 0.3, 3}, Push{"kinetic-newton", 0.3, 1}));
+
+// Between a floor and a press that comes down and tilts, with a directly held corner that moves too: everything that
+// can be prescribed is on its way at once.
+TEST(Contact, ABlockIsPressedWhileItsCornerIsPulledAway) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(box_body("block", {0.1, 0.1, 0.1}, {3, 3, 3}, {0, 0.052, 0}, 1e5));
+  Collider floor = floor_plane();
+  floor.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(0, 0.01, 0)}};
+  builder.add_collider(floor);
+  Collider press;
+  press.name = "press";
+  press.shape = BoxShape{Vec3(0.02, 0.16, 0), Vec3(0.05, 0.05, 0.2)};
+  press.motion.centre = {0, 0.16, 0};
+  press.motion.axis = Vec3::UnitZ();
+  press.motion.angle.keys = {{0, 0.0}, {0.2, 0.2}};
+  press.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(0, -0.04, 0)}};
+  builder.add_collider(press);
+  Script pull;
+  pull.name = "corner";
+  pull.nodes = {0};
+  pull.imposition = Imposition::direct;
+  pull.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(-0.02, 0.02, -0.02)}};
+  builder.add_script(pull);
+  builder.set_contact({.dhat = 1e-3, .friction = 0.3});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  for (int k = 0; k < 10; ++k) {
+    const StepReport report = stepper->step(state, 0.02);
+    ASSERT_TRUE(report.converged()) << k << ": " << report.detail;
+    EXPECT_GT(report.minimum_gap, 1e-6);
+    EXPECT_NEAR((node(state.x, 0) - node(model->rest(), 0)).norm(), std::sqrt(3.0) * 0.02 * (k + 1) / 10, 1e-12);
+  }
 }
 
 TEST(Contact, FrictionOfAMovingPlaneCarriesABodyAlong) {

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "pliant/contact/barrier.hpp"
-#include "pliant/contact/pair_derivatives.hpp"
 #include "pliant/math/psd_projection.hpp"
 
 namespace pliant {
@@ -80,25 +79,47 @@ void BarrierEnergy::evaluate(const Pose& pose, Range range, double* values, doub
   }
 }
 
+Mat12 BarrierEnergy::hessian(const ContactPair& pair, const VecX& x, bool project) const {
+  const PlacedPair placed = place(pair, model_->nodes, x, obstacles_);
+  const Barrier b = barrier(placed.closest.d2, dhat2_);
+  Mat12 H;
+  if (pair.plane >= 0) {  // the distance is linear in the point
+    const Vec3& n = obstacles_.planes[static_cast<std::size_t>(pair.plane)].normal;
+    H.setZero();
+    H.topLeftCorner<3, 3>() = (4 * b.second * placed.closest.d2 + 2 * b.first) * n * n.transpose();
+  } else if (is_mollified(pair, placed.x)) {
+    H = mollified_hessian(pair, placed, b);
+    if (project) project_psd(H);
+  } else {
+    H = function_hessian(placed.closest, placed.x, b.first, b.second, project);
+  }
+  H *= scale(pair);
+  return H;
+}
+
 void BarrierEnergy::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
-  const bool project = projection != Projection::none;
-  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(4)) {
-    const ContactPair& pair = pairs_[static_cast<std::size_t>(s)];
-    const PlacedPair placed = place(pair, model_->nodes, pose.x, obstacles_);
-    const Barrier b = barrier(placed.closest.d2, dhat2_);
-    Mat12 H;
-    if (pair.plane >= 0) {  // the distance is linear in the point
-      const Vec3& n = obstacles_.planes[static_cast<std::size_t>(pair.plane)].normal;
-      H.setZero();
-      H.topLeftCorner<3, 3>() = (4 * b.second * placed.closest.d2 + 2 * b.first) * n * n.transpose();
-    } else if (is_mollified(pair, placed.x)) {
-      H = mollified_hessian(pair, placed, b);
-      if (project) project_psd(H);
+  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(4))
+    store_blocks(hessian(pairs_[static_cast<std::size_t>(s)], pose.x, projection != Projection::none), blocks);
+}
+
+void BarrierEnergy::add_coupling(const Pose& pose, Projection projection, const ObstacleState& there, VecX& g) const {
+  for (const ContactPair& pair : pairs_) {
+    Vec12 way = Vec12::Zero();
+    if (pair.plane >= 0) {
+      const auto p = static_cast<std::size_t>(pair.plane);
+      const PlaneShape &now = obstacles_.planes[p], &then = there.planes[p];
+      const Vec3 point = node(pose.x, pair.corners[0]);
+      way.head<3>() = (then.normal.dot(point - then.point) - now.normal.dot(point - now.point)) * now.normal;
     } else {
-      H = function_hessian(placed.closest, placed.x, b.first, b.second, project);
+      for (std::size_t k = 0; k < 4; ++k)
+        if (const Index i = pair.corners[k] - model_->nodes; i >= 0)
+          way.segment<3>(3 * static_cast<Eigen::Index>(k)) = node(there.positions, i) - node(obstacles_.positions, i);
     }
-    H *= scale(pair);
-    store_blocks(H, blocks);
+    if (way.isZero(0)) continue;
+    const Vec12 change = hessian(pair, pose.x, projection != Projection::none) * way;
+    for (std::size_t k = 0; k < 4; ++k)
+      if (const Index i = pair.corners[k]; i >= 0 && i < model_->nodes)
+        node(g, i) += change.segment<3>(3 * static_cast<Eigen::Index>(k));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "pliant/contact/pair_derivatives.hpp"
 #include "pliant/energies/contact_pair.hpp"
 #include "pliant/energies/energy.hpp"
 
@@ -27,6 +28,10 @@ class BarrierEnergy final : public Energy {
   /// How hard the primitives of a pair press on each other along its normal, N.
   double normal_force(const ContactPair& pair, const PlacedPair& placed) const;
 
+  /// Adds to g the Hessian's product with the obstacles' way to `there`: by how much the gradient changes on it, to
+  /// first order.
+  void add_coupling(const Pose& pose, Projection projection, const ObstacleState& there, VecX& g) const;
+
   std::string_view name() const override { return "contact"; }
   const Stencils& stencils() const override { return stencils_; }
   void evaluate(const Pose& pose, Range range, double* values, double* gradients) const override;
@@ -35,6 +40,7 @@ class BarrierEnergy final : public Energy {
 
  private:
   double scale(const ContactPair& pair) const;
+  Mat12 hessian(const ContactPair& pair, const VecX& x, bool project) const;
 
   std::shared_ptr<const ContactModel> model_;
   double dhat2_;

@@ -175,7 +175,8 @@ IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   return change;
 }
 
-void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A) {
+void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
+                                   Drive* drive) {
   BlockMatrix& H = contact_ ? without_contact_ : A;
   H.set_zero();
   assembler_.add_hessian(pose(x), projection, H);
@@ -188,6 +189,11 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
     if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);
     contact_pattern_->copy_base(H, A);
     contact_->add_hessian(pose(x), projection, A);
+  }
+  if (drive) {
+    A.multiply(drive->way, drive->coupling);
+    if (contact_) contact_->add_coupling(pose(x), projection, drive->coupling);
+    for (Index i : fixed_) drive->coupling[i] = 0;
   }
   A.eliminate(boundary_.fixed);
 }

@@ -15,6 +15,12 @@ namespace pliant {
 /// It keeps energy where implicit Euler damps, and is far less stable.
 enum class Integrator { implicit_euler, implicit_midpoint, quasistatic };
 
+/// What is prescribed, on its way together with the bodies (docs/contact.md, "Obstacles").
+struct Drive {
+  VecX way;       ///< left of the prescribed unknowns', m; zero elsewhere
+  VecX coupling;  ///< by how much the gradient changes on it, to first order, N; zero where prescribed
+};
+
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
 ///
 ///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + boundary penalties + contact,
@@ -41,7 +47,7 @@ class IncrementalPotential {
   /// The positions with the activations and the time of the end of the step.
   Pose pose(const VecX& x) const { return {x, activation_, end_}; }
   /// x^n with directly imposed boundaries already where they belong: where the iteration begins. With contact it is
-  /// x^n, and ContactStep::advance moves the boundaries.
+  /// x^n, and the iteration moves the boundaries.
   const VecX& start() const { return start_; }
   /// x~ with directly imposed boundaries where they belong: where real-time methods begin.
   VecX predicted_start() const;
@@ -50,8 +56,9 @@ class IncrementalPotential {
   /// Overwrites g, returns the value.
   double gradient(const VecX& x, VecX& g);
   /// Overwrites A with (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody
-  /// else passes 1.
-  void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A);
+  /// else passes 1. Where something is driven, the same matrix, before the prescribed unknowns leave it, gives what its
+  /// way does to the others.
+  void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive = nullptr);
   /// How many surface nodes touched or left a collider between the two gradients taken before this call and the last
   /// one, and how many were in touch at either.
   struct ContactChange {

@@ -179,37 +179,45 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
   near.gap = std::sqrt(gap2);
 }
 
-double ContactSearch::plane_step(const VecX& x, const VecX& dx, double gap) const {
+double ContactSearch::plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const {
   double step = 1;
-  for (std::size_t p = 0; p < obstacles_.planes.size(); ++p)
+  for (std::size_t p = 0; p < obstacles_.planes.size(); ++p) {
+    const PlaneShape& now = obstacles_.planes[p];
+    const PlaneShape& then = there ? there->planes[p] : now;
+    const Vec3 shift = then.point - now.point;
+    const double turn = (then.normal - now.normal).norm();
     for_points_at_plane(*model_, obstacles_, p, x, [&](Index i, double d) {
-      const double closing = -obstacles_.planes[p].normal.dot(Vec3(node(dx, i)));
+      const Vec3 move = node(dx, i);
+      double closing = now.normal.dot(shift - move);
+      // A unit normal between two others turns at most twice as fast as the line between them passes.
+      if (turn > 0) closing += 2 * turn * ((Vec3(node(x, i)) - now.point).norm() + (move - shift).norm());
       const double keep = std::min(gap * d, 0.5 * model_->options.dhat);
       if (closing > 0) step = std::min(step, std::max(0.0, d - keep) / closing);
     });
+  }
   return step;
 }
 
-double ContactSearch::largest_step(const VecX& x, const VecX& dx, const VecX& obstacles, double gap) {
+double ContactSearch::largest_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) {
   all_positions(x);
   motion_.setZero(positions_.size());
   motion_.head(dx.size()) = dx;
-  if (obstacles.size() > 0) motion_.tail(obstacles.size()) = obstacles;
+  if (there) motion_.tail(there->positions.size()) = there->positions - obstacles_.positions;
   // The corrections that follow a first, large step mostly stay near its path: with a margin its candidates serve them
   // too, since a straight way between two covered places is covered.
   end_ = x + dx;
-  if (obstacles.size() > 0 || !covers(x) || !covers(end_)) {
+  if (there || !covers(x) || !covers(end_)) {
     const double dhat = model_->options.dhat;
     const double margin = 0.5 * dhat;
     broad_.find_swept(positions_, motion_, dhat + 2 * margin, candidates_);
     cover(x, end_, margin);
-    if (obstacles.size() > 0) low_.resize(0);  // they will not be where they are now
+    if (there) low_.resize(0);  // they will not be where they are now
   }
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   // The least of all times is the same whichever thread finds it first.
-  std::atomic<double> least{plane_step(x, dx, gap)};
+  std::atomic<double> least{plane_step(x, dx, there, gap)};
   for_chunks(total, kGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;

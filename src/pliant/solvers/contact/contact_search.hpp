@@ -24,9 +24,9 @@ class ContactSearch {
   };
   void find_near(const VecX& x, Near& near);
 
-  /// How far everything may move along dx (nodes) and `obstacles` (theirs, or empty), at most 1, without any two
-  /// surfaces coming nearer than `gap` times their distance or dhat/2, whichever is less.
-  double largest_step(const VecX& x, const VecX& dx, const VecX& obstacles, double gap);
+  /// How far everything may move along dx (nodes) and towards `there` (obstacles; null: they rest), at most 1, without
+  /// any two surfaces coming nearer than `gap` times their distance or dhat/2, whichever is less.
+  double largest_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap);
 
   /// Pairs (edge, triangle) that intersect at x, exactly, and points behind planes as (point, -1 - plane).
   std::vector<CandidatePair> intersections(const VecX& x);
@@ -39,7 +39,7 @@ class ContactSearch {
   std::array<Index, 4> corners(Index k) const;
   ContactPair point_triangle(const CandidatePair& candidate) const;
   ContactPair edge_edge(const CandidatePair& candidate) const;
-  double plane_step(const VecX& x, const VecX& dx, double gap) const;
+  double plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const;
 
   std::shared_ptr<const ContactModel> model_;
   BroadPhase broad_;

@@ -127,54 +127,27 @@ void ContactStep::add_hessian(const Pose& pose, Projection projection, BlockMatr
   assembler_.add_hessian(pose, projection, A);
 }
 
-void ContactStep::advance(VecX& x, const BoundaryState& boundary) {
+void ContactStep::find_way(const VecX& x, const BoundaryState& boundary, VecX& way) {
+  way.setZero(x.size());
   if (arrived()) return;
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
-  VecX dx = VecX::Zero(x.size());
   for (Eigen::Index i = 0; i < x.size(); ++i)
-    if (boundary.fixed[static_cast<std::size_t>(i)]) dx[i] = boundary.positions[i] - x[i];
-  const ObstacleState now = obstacles_at(progress_);
-  const VecX obstacles = end_.positions - now.positions;
+    if (boundary.fixed[static_cast<std::size_t>(i)]) way[i] = boundary.positions[i] - x[i];
+  const ObstacleState& now = barrier_.obstacles();
   const bool planes_rest =
       std::equal(now.planes.begin(), now.planes.end(), end_.planes.begin(),
                  [](const PlaneShape& a, const PlaneShape& b) { return a.point == b.point && a.normal == b.normal; });
-  if (planes_rest && dx.isZero(0) && obstacles.isZero(0)) {
-    progress_ = 1;
-    return;
-  }
-  double step = search_.largest_step(x, dx, obstacles, 0.5);
-  step = std::min(step, plane_advance(x));
-  for (Eigen::Index i = 0; i < x.size(); ++i)
-    if (boundary.fixed[static_cast<std::size_t>(i)]) x[i] = step >= 1 ? boundary.positions[i] : x[i] + step * dx[i];
-  place_obstacles(step >= 1 ? 1 : progress_ + step * (1 - progress_));
+  if (planes_rest && now.positions == end_.positions && way.isZero(0)) progress_ = 1;
 }
 
-/// The share of the planes' remaining way that leaves every point half of its gap.
-double ContactStep::plane_advance(const VecX& x) const {
-  double step = 1;
-  for (std::size_t p = 0; p < begin_.planes.size(); ++p) {
-    const PlaneShape now = obstacles_at(progress_).planes[p];
-    const PlaneShape& then = end_.planes[p];
-    const double turn = (then.normal - now.normal).norm();
-    const double shift = (then.point - now.point).norm();
-    if (turn == 0 && shift == 0) continue;
-    for (Index i : model_->surface->points) {
-      if (model_->is_obstacle(i)) break;
-      const Vec3 p_i = node(x, i);
-      const double distance = now.normal.dot(p_i - now.point);
-      const double keep = std::min(0.5 * distance, 0.5 * model_->options.dhat);
-      // A unit normal between two others turns at most twice as fast as the line between them passes.
-      const double approach =
-          turn == 0 ? now.normal.dot(then.point - now.point) : shift + 2 * turn * ((p_i - now.point).norm() + shift);
-      if (approach > 0) step = std::min(step, std::max(0.0, distance - keep) / approach);
-    }
-  }
-  return step;
-}
-
-double ContactStep::largest_step(const VecX& x, const VecX& dx) {
+void ContactStep::add_coupling(const Pose& pose, Projection projection, VecX& g) {
   const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
-  return search_.largest_step(x, dx, VecX(), 0.1);
+  update(pose.x);
+  barrier_.add_coupling(pose, projection, end_, g);
+}
+
+double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles) {
+  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  return search_.largest_step(x, dx, with_obstacles ? &end_ : nullptr, with_obstacles ? 0.5 : 0.1);
 }
 
 bool ContactStep::adapt(const VecX& x) {

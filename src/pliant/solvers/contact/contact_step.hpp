@@ -31,15 +31,21 @@ class ContactStep {
   std::span<const Energy* const> energies_at(const VecX& x);
   void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A);
 
-  /// Whether all that is prescribed is where the step ends.
+  /// How much of its way in this step all that is prescribed has gone, 0 to 1, and whether it is where the step ends.
+  double progress() const { return progress_; }
   bool arrived() const { return progress_ >= 1; }
-  /// Moves obstacles, and the prescribed unknowns of x, as far towards where they belong as nothing is touched, but
-  /// only through half of any gap: the bodies need room to give way. Changes the potential.
-  void advance(VecX& x, const BoundaryState& boundary);
+  /// What is left of the way of the prescribed unknowns from x; zero elsewhere. Where nothing at all is left, obstacles
+  /// included, all has arrived.
+  void find_way(const VecX& x, const BoundaryState& boundary, VecX& way);
+  /// Adds to g by how much the gradient changes, to first order, while obstacles go what is left of their way.
+  void add_coupling(const Pose& pose, Projection projection, VecX& g);
+  /// Moves the obstacles. Changes the potential.
+  void place_obstacles(double progress);
   /// Puts obstacles where the step ends, for those who judge a finished step.
   void place_at_end() { place_obstacles(1); }
-  /// The largest permissible step of a line search, at most 1: leaves a tenth of every gap.
-  double largest_step(const VecX& x, const VecX& dx);
+  /// The largest permissible step of a line search, at most 1: leaves a tenth of every gap, and half of it where
+  /// obstacles go along what is left of their way: the bodies need room to give way.
+  double largest_step(const VecX& x, const VecX& dx, bool with_obstacles);
   /// Doubles kappa when the least gap is tiny and still shrinking, where the options ask for it. Changes the potential.
   bool adapt(const VecX& x);
   /// Friction with the normal forces and tangents at x.
@@ -62,8 +68,6 @@ class ContactStep {
  private:
   void update(const VecX& x);
   ObstacleState obstacles_at(double progress) const;
-  void place_obstacles(double progress);
-  double plane_advance(const VecX& x) const;
 
   std::shared_ptr<const ContactModel> model_;
   ContactSearch search_;

@@ -12,7 +12,7 @@ class NewtonDirection final : public Direction {
     // Cholesky is the cheap test of definiteness; only where it fails is the pivoted factorisation paid for.
     if (status == FactorStatus::not_positive_definite) status = system.solve(Factorisation::ldlt, current.gradient, dx);
     if (status != FactorStatus::ok) return status;
-    if (current.gradient.dot(dx) > 0) dx = -dx;
+    if (!system.is_driven() && current.gradient.dot(dx) > 0) dx = -dx;
     return status;
   }
 };

@@ -146,23 +146,26 @@ void NewtonStepper::iterate(StepReport& report) {
     report.detail = std::move(detail);
   };
 
+  bool gives_way = false;  // the bodies, to what is prescribed, which waits
+  double room = 0;         // the least gap when it last went on, m
   for (;;) {
-    if (contact && !contact->arrived()) {
-      contact->advance(current_.x, potential_.boundary());
-      current_.energy = potential_.gradient(current_.x, current_.gradient);
-    }
+    if (contact && !contact->arrived()) contact->find_way(current_.x, potential_.boundary(), drive_.way);
     const bool may_end = !contact || contact->arrived();
     const double last_step = report.residuals.step_length;
     report.energy = current_.energy;
     report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
     report.residuals.step_length = last_step;
     if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
-    if (may_end && convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
+    const bool satisfied = convergence_.satisfied(report.residuals);
+    if (may_end && satisfied) return end(Outcome::converged, "");
     if (report.iterations == options_.max_iterations)
       return end(Outcome::iteration_limit,
                  fmt::format("not converged after {} iterations: residual {:.3g} N, {:.3g} m/s^2", report.iterations,
                              report.residuals.force, report.residuals.acceleration));
 
+    const bool drives = !may_end && (!gives_way || satisfied);
+    system_.set_drive(drives ? &drive_ : nullptr);
+    if (drives) room = contact->minimum_gap(current_.x);
     const FactorStatus status = direction_->compute(system_, current_, dx_);
     if (status == FactorStatus::not_finite) return end(Outcome::not_finite, "the Hessian is not finite");
     if (status != FactorStatus::ok)
@@ -178,14 +181,19 @@ void NewtonStepper::iterate(StepReport& report) {
     LineSearchResult found;
     {
       const Stopwatch watch(report.seconds.line_search);
-      const double largest = contact ? contact->largest_step(current_.x, dx_) : 1;
-      found =
-          line_search(potential_, current_, {dx_, current_.gradient.dot(dx_), largest}, options_.line_search, trial_);
+      const double largest = contact ? contact->largest_step(current_.x, dx_, drives) : 1;
+      found = drives ? go_along(largest)
+                     : line_search(potential_, current_, {dx_, current_.gradient.dot(dx_), largest},
+                                   options_.line_search, trial_);
     }
     report.line_search_evaluations += found.evaluations;
     if (options_.history)
       report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
                                 report.residuals.step_length, found.alpha, direction_->projected()});
+    if (drives && !found.accepted) {
+      gives_way = true;
+      continue;
+    }
     if (!found.accepted)
       return end(
           Outcome::line_search_failed,
@@ -193,10 +201,34 @@ void NewtonStepper::iterate(StepReport& report) {
                       options_.line_search.smallest_step, report.iterations, report.residuals.force,
                       report.residuals.acceleration));
     report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
-    direction_->after_line_search(found.alpha);
+    if (!drives) direction_->after_line_search(found.alpha);
     std::swap(current_, trial_);
+    gives_way = (drives || gives_way) && found.alpha < 1 && contact->minimum_gap(current_.x) < room;
     if (contact && contact->adapt(current_.x)) current_.energy = potential_.gradient(current_.x, current_.gradient);
   }
+}
+
+/// What is prescribed goes on, and the bodies with it. Energy is not what tells how far, since what is prescribed does
+/// work: any state with a finite one is a start for the iterations in which the bodies give way.
+LineSearchResult NewtonStepper::go_along(double largest) {
+  ContactStep& contact = *potential_.contact();
+  const double progress = contact.progress();
+  LineSearchResult result;
+  for (double alpha = largest; alpha >= options_.line_search.smallest_step; alpha /= 2) {
+    trial_.x = current_.x + alpha * dx_;
+    if (alpha == 1)
+      for (Eigen::Index i = 0; i < trial_.x.size(); ++i)
+        if (potential_.boundary().fixed[static_cast<std::size_t>(i)]) trial_.x[i] = potential_.boundary().positions[i];
+    contact.place_obstacles(alpha == 1 ? 1 : progress + alpha * (1 - progress));
+    trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
+    ++result.evaluations;
+    if (!std::isfinite(trial_.energy)) continue;
+    result.accepted = true;
+    result.alpha = alpha;
+    return result;
+  }
+  contact.place_obstacles(progress);
+  return result;
 }
 
 std::string NewtonStepper::describe_infinite_start() const {

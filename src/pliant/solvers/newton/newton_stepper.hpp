@@ -36,6 +36,7 @@ class NewtonStepper final : public Stepper {
   void record_contact(StepReport& report);
   bool begin(StepReport& report);
   void iterate(StepReport& report);
+  LineSearchResult go_along(double largest);
   std::string describe_infinite_start() const;
 
   std::shared_ptr<const Model> model_;
@@ -46,6 +47,7 @@ class NewtonStepper final : public Stepper {
   std::unique_ptr<Direction> direction_;
   Iterate current_, trial_;
   VecX dx_;
+  Drive drive_;
   VecX contact_force_, contact_pressure_;  ///< of the last step
 };
 

@@ -18,12 +18,17 @@ void NewtonSystem::begin_step(StepReport& report) {
 
 void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
   const Stopwatch watch(report_->seconds.assembly);
-  potential_.hessian(x, projection, inertia_scale, A_);
+  potential_.hessian(x, projection, inertia_scale, A_, drive_);
   is_truncated_ = false;
 }
 
 FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
-  return options_.solver == LinearSolver::direct ? solve_direct(kind, g, dx) : solve_iteratively(kind, g, dx);
+  if (drive_) driven_gradient_ = g + drive_->coupling;
+  const VecX& rhs = drive_ ? driven_gradient_ : g;
+  const FactorStatus status =
+      options_.solver == LinearSolver::direct ? solve_direct(kind, rhs, dx) : solve_iteratively(kind, rhs, dx);
+  if (drive_ && status == FactorStatus::ok) dx += drive_->way;
+  return status;
 }
 
 /// Contact changes the pattern from iteration to iteration. Within a step the order of elimination is kept. A step

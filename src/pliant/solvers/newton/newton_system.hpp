@@ -23,8 +23,12 @@ class NewtonSystem {
   NewtonSystem(IncrementalPotential& potential, const LinearOptions& options);
 
   void begin_step(StepReport& report);
+  /// Directions until the next call are those of bodies that go along with what is driven; null: with what rests.
+  void set_drive(Drive* drive) { drive_ = drive; }
+  bool is_driven() const { return drive_ != nullptr; }
   void assemble(const VecX& x, Projection projection, double inertia_scale = 1);
-  /// dx = -A^{-1} g. Direct: by an LL^T, which refuses matrices that are not positive definite, or by a pivoted LDL^T.
+  /// dx = -A^{-1} g, or with a drive its way and -A^{-1} (g + coupling). Direct: by an LL^T, which refuses matrices
+  /// that are not positive definite, or by a pivoted LDL^T.
   ///
   /// Conjugate gradients: only as accurately as pays off (docs/newton.md), and negative curvature is what tells that a
   /// matrix is not positive definite. Asked for LDL^T, they give the iterate before it, a descent direction.
@@ -38,6 +42,8 @@ class NewtonSystem {
 
   IncrementalPotential& potential_;
   LinearOptions options_;
+  Drive* drive_ = nullptr;
+  VecX driven_gradient_;
   BlockMatrix A_;
   SparseCholesky cholesky_;
   std::shared_ptr<const BlockPattern> analysed_;  ///< the pattern of the last analysis
