@@ -63,6 +63,10 @@ class Watcher final : public RunObserver {
 std::string remedies(const Scene& scene, const StepReport& report) {
   const std::string smaller = fmt::format("  a smaller time step:      --set simulation.dt={:.6g}\n", scene.dt / 2);
   const std::string looser = "  a looser tolerance:       --set solver.tolerance=0.1\n";
+  const auto search = scene.solver.parameters.find("line_search");
+  const bool is_robust =
+      search != scene.solver.parameters.end() && search->second == ParameterValue(std::string("robust"));
+  const std::string robust = is_robust ? "" : "  the robust line search:   --set solver.line_search=robust\n";
   const std::string onwards = "  going on all the same:    --set solver.on_failure=continue\n";
   switch (report.outcome) {
     case Outcome::converged:
@@ -71,9 +75,11 @@ std::string remedies(const Scene& scene, const StepReport& report) {
     case Outcome::iteration_limit:
       return "  more iterations:          --set solver.max_iterations=10000\n" + looser + smaller + onwards;
     case Outcome::line_search_failed:
-      return "  the robust line search:   --set solver.line_search=robust\n" + looser + smaller + onwards;
+      return robust + looser + smaller + onwards;
     case Outcome::factorisation_failed:
-      return "  another solver:           --solver pod-newton\n" + smaller;
+      return fmt::format("  another solver:           --solver {}\n",
+                         scene.solver.name == "pod-newton" ? "kinetic-newton" : "pod-newton") +
+             smaller;
     case Outcome::inverted_start:
       return smaller +
              "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "

@@ -144,6 +144,9 @@ void NewtonStepper::iterate(StepReport& report) {
   const auto end = [&](Outcome outcome, std::string detail) {
     report.outcome = outcome;
     report.detail = std::move(detail);
+    if (contact && !contact->arrived())
+      report.detail += fmt::format("; what is prescribed has gone {:.0f}% of its way, the least gap is {:.2g} m",
+                                   100 * contact->progress(), contact->minimum_gap(current_.x));
   };
 
   bool gives_way = false;  // the bodies, to what is prescribed, which waits
