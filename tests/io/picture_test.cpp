@@ -105,6 +105,29 @@ TEST(Render, ShowsTheNearerSurface) {
   }
 }
 
+TEST(Render, GlassDimsWhatIsBehindItAndNothingBeforeIt) {
+  const auto square = [](double y, double left) {
+    return std::vector<Vec3>{Vec3(left, y, -3), Vec3(3, y, -3), Vec3(3, y, 3), Vec3(left, y, 3)};
+  };
+  const std::vector<Triangle> triangles = {{0, 1, 2}, {0, 2, 3}};
+  const std::vector<Vec3> wall = square(0, -3), before = square(-1, 0), behind = square(1, 0);
+  const PictureSurface white{.positions = wall, .triangles = triangles, .colour = {1, 1, 1}};
+  const PictureSurface pane{.positions = before, .triangles = triangles, .glass = true};
+  const PictureSurface hidden{.positions = behind, .triangles = triangles, .glass = true};
+  const auto levels = [&](const std::vector<PictureSurface>& surfaces) {
+    PictureOptions options = plain(20);
+    options.shadows = true;  // glass throws none
+    const Picture picture = render(surfaces, front_camera(), options);
+    return std::array{pixel(picture, 5, 10)[0], pixel(picture, 15, 10)[0]};
+  };
+  const auto bare = levels({white}), through = levels({pane, white}), twice = levels({pane, white, pane}),
+             unseen = levels({hidden, white});
+  EXPECT_EQ(unseen, bare);
+  EXPECT_EQ(through[0], bare[0]);
+  EXPECT_LT(through[1], bare[1] - 5);
+  EXPECT_LT(twice[1], through[1] - 4);
+}
+
 TEST(Render, ColoursByValue) {
   const std::vector<Vec3> positions = {Vec3(-1, 0, -3), Vec3(1, 0, -3), Vec3(1, 0, 3), Vec3(-1, 0, 3)};
   const std::vector<Triangle> triangles = {{0, 1, 2}, {0, 2, 3}};

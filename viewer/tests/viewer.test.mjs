@@ -266,7 +266,7 @@ test("a spot is pinned and released by a click with Shift, a body is cut along a
   await page.keyboard.down("Shift");
   await page.mouse.click(...spot);
   await until(page, () => window.pliant.session.play.pins > 0);
-  await until(page, () => window.pliant.world.topology.holds.includes(3));
+  await until(page, () => window.pliant.world.topology?.holds.includes(3));
   await page.mouse.click(...spot);
   await until(page, () => window.pliant.session.play.pins === 0);
   await page.keyboard.up("Shift");
@@ -277,10 +277,10 @@ test("a spot is pinned and released by a click with Shift, a body is cut along a
   await page.mouse.down();
   await page.mouse.move(...bottom, { steps: 4 });
   await page.mouse.up();
-  await until(page, (n) => window.pliant.session.play.cuts === 1 && window.pliant.session.topology.triangles.length > n, before);
+  await until(page, (n) => window.pliant.session.play.cuts === 1 && window.pliant.session.topology?.triangles.length > n, before);
   await page.keyboard.press("h");
   await reset(page);
-  await until(page, (n) => window.pliant.session.topology.triangles.length === n, before);
+  await until(page, (n) => window.pliant.session.topology?.triangles.length === n, before);
   await page.close();
 });
 

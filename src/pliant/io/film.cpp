@@ -3,6 +3,8 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 
+#include "pliant/contact/aabb.hpp"
+#include "pliant/contact/tessellate.hpp"
 #include "pliant/io/fields.hpp"
 #include "pliant/io/picture.hpp"
 
@@ -53,6 +55,70 @@ std::vector<Skin> skins(const Model& model, const VecX& x) {
   return all;
 }
 
+/// What is drawn of an obstacle at one moment, and of the floors only how high they are.
+struct Obstacles {
+  std::vector<TriangleMesh> shells;
+  double floor = std::numeric_limits<double>::infinity();  ///< along up, m; of the lowest
+
+  void add(TriangleMesh mesh, const RigidPose& pose) {
+    for (Vec3& v : mesh.vertices) v = pose.from_rest(v);
+    shells.push_back(std::move(mesh));
+  }
+  /// A plane as a square next to the ball, which is where the bodies are.
+  void add(const PlaneShape& plane, const RigidPose& pose, const Vec3& up, const Vec3& centre, double radius) {
+    const Vec3 n = pose.rotation * plane.normal, point = pose.from_rest(plane.point);
+    if (n.dot(up) > 0.999) {
+      floor = std::min(floor, point.dot(up));
+      return;
+    }
+    const double distance = n.dot(centre - point);
+    if (std::abs(distance) > 3 * radius) return;
+    const Vec3 u = n.unitOrthogonal() * 1.5 * radius, v = n.cross(u), middle = centre - distance * n;
+    TriangleMesh square;
+    square.vertices = {middle - u - v, middle + u - v, middle + u + v, middle - u + v};
+    square.triangles = {{0, 1, 2}, {0, 2, 3}};
+    shells.push_back(std::move(square));
+  }
+};
+
+/// The hollow of a bowl without the block around it.
+TriangleMesh hollow(const BowlShape& bowl, TriangleMesh mesh) {
+  std::erase_if(mesh.triangles, [&](const Triangle& t) {
+    return std::any_of(t.begin(), t.end(), [&](Index i) {
+      return (mesh.vertices[static_cast<std::size_t>(i)] - bowl.centre).norm() > 1.001 * bowl.radius;
+    });
+  });
+  return mesh;
+}
+
+Obstacles obstacles_at(const Model& model, double time, const Vec3& up, const Vec3& centre, double radius) {
+  Obstacles all;
+  if (model.colliders())
+    for (const Collider& collider : model.colliders()->colliders()) {
+      const RigidPose pose = collider.motion.pose(time);
+      if (const auto* plane = std::get_if<PlaneShape>(&collider.shape))
+        all.add(*plane, pose, up, centre, radius);
+      else if (const auto* bowl = std::get_if<BowlShape>(&collider.shape))
+        all.add(hollow(*bowl, tessellate(collider.shape)), pose);
+      else
+        all.add(tessellate(collider.shape), pose);
+    }
+  if (const ContactModel* contact = model.contact().get()) {
+    for (const ContactModel::Placed& plane : contact->planes)
+      all.add(plane.plane, plane.motion.pose(time), up, centre, radius);
+    for (const ContactModel::Placed& obstacle : contact->obstacles) {
+      const Range range = obstacle.positions;
+      TriangleMesh mesh;
+      for (Index i = range.begin; i < range.end; ++i) mesh.vertices.push_back(node(contact->rest, i));
+      for (const Triangle& t : contact->surface->triangles)
+        if (t[0] >= range.begin && t[0] < range.end)
+          mesh.triangles.push_back({t[0] - range.begin, t[1] - range.begin, t[2] - range.begin});
+      all.add(std::move(mesh), obstacle.motion.pose(time));
+    }
+  }
+  return all;
+}
+
 /// A view from slightly above, whatever direction is up.
 CameraFit view_for(const Vec3& gravity) {
   CameraFit fit;
@@ -89,11 +155,16 @@ void Film::renumber(std::span<const Index> origin) {
 void draw_pictures(const std::filesystem::path& folder, const Model& model, const std::vector<FilmFrame>& frames,
                    const State& last) {
   std::vector<std::vector<Skin>> moments;
+  std::vector<double> times;
   // A run that was continued further may have kept more than are drawn.
   const std::size_t drawn = std::min<std::size_t>(frames.size(), Film::kPictures);
-  for (std::size_t i = 0; i < drawn; ++i)
-    moments.push_back(skins(model, to_double(frames[drawn < 2 ? 0 : i * (frames.size() - 1) / (drawn - 1)].positions)));
+  for (std::size_t i = 0; i < drawn; ++i) {
+    const FilmFrame& frame = frames[drawn < 2 ? 0 : i * (frames.size() - 1) / (drawn - 1)];
+    moments.push_back(skins(model, to_double(frame.positions)));
+    times.push_back(frame.time);
+  }
   moments.push_back(skins(model, last.x));
+  times.push_back(last.time);
 
   std::vector<Vec3> points;
   double largest = 1.02;  // a body that hardly deforms is not painted as if it did
@@ -105,11 +176,19 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
     }
   const CameraFit fit = view_for(model.gravity());
   const Camera camera = fit_camera(points, fit);
+  double lowest = std::numeric_limits<double>::infinity();
+  Aabb box;
+  for (const Vec3& p : points) {
+    if (!p.allFinite()) continue;
+    lowest = std::min(lowest, p.dot(fit.up));
+    box.include(p);
+  }
   PictureOptions options;
-  options.ground_height = std::numeric_limits<double>::infinity();
-  for (const Vec3& p : points) options.ground_height = std::min(*options.ground_height, p.dot(fit.up));
 
-  const auto draw = [&](std::vector<Skin>& moment, int width, int supersampling) {
+  const auto draw = [&](std::size_t m, int width, int supersampling) {
+    std::vector<Skin>& moment = moments[m];
+    const Obstacles obstacles = obstacles_at(model, times[m], fit.up, box.centre(), 0.5 * (box.max - box.min).norm());
+    options.ground_height = std::min(lowest, obstacles.floor);
     std::vector<PictureSurface> surfaces;
     for (std::size_t b = 0; b < moment.size(); ++b) {
       for (double& s : moment[b].stretch) s = std::clamp((s - 1) / (largest - 1), 0.0, 1.0);
@@ -118,15 +197,17 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
                           .colour_values = moment[b].stretch,
                           .edge_bits = {}});
     }
+    for (const TriangleMesh& shell : obstacles.shells)
+      surfaces.push_back({.positions = shell.vertices, .triangles = shell.triangles, .glass = true});
     options.width = width;
     options.height = width * 9 / 16;
     options.supersampling = supersampling;
     options.edge_width = 0.8;
     return render(surfaces, camera, options);
   };
-  write_png(folder / "picture.png", draw(moments.back(), 1280, 3));
+  write_png(folder / "picture.png", draw(moments.size() - 1, 1280, 3));
   std::vector<Picture> strip;
-  for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(moments[i], 480, 2));
+  for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(i, 480, 2));
   if (!strip.empty()) write_png(folder / "film.png", side_by_side(strip, 3, 6));
 }
 

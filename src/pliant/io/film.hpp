@@ -27,7 +27,8 @@ class Film {
 };
 
 /// Draws `picture.png`, the last state, and `film.png`, the moments kept, into the folder. Colours show the largest
-/// stretch; the camera looks from slightly above, up being against gravity.
+/// stretch, obstacles are of glass and floors the ground; the camera looks from slightly above, up being against
+/// gravity.
 void draw_pictures(const std::filesystem::path& folder, const Model& model, const std::vector<FilmFrame>& frames,
                    const State& last);
 

@@ -26,6 +26,9 @@ constexpr double gloss = 0.07;  // strength and sharpness of the highlight
 constexpr double gloss_exponent = 48;
 constexpr double edge_opacity = 0.8;
 constexpr double ground_shade = 0.82;  // how dark the deepest shadow on the ground is
+constexpr double glass_depth = 0.1;    // optical depth of a shell seen straight, and the most at an angle
+constexpr double most_glass_depth = 0.7;
+constexpr Colour glass_colour = {0.38, 0.43, 0.52};
 
 void check(const PictureOptions& options) {
   if (options.width < 1 || options.height < 1 || options.width > most_pixels_along ||
@@ -53,7 +56,8 @@ class Renderer {
                options.shadows ? PictureLight::Shadows::all : PictureLight::Shadows::none),
         top_(to_linear(options.background_top)),
         bottom_(to_linear(options.background_bottom)),
-        edge_(to_linear(options.edge_colour)) {
+        edge_(to_linear(options.edge_colour)),
+        glass_(to_linear(glass_colour)) {
     const double tangent = std::tan(camera.field_of_view * 3.14159265358979323846 / 360);
     tangent_y_ = tangent;
     tangent_x_ = tangent * options.width / options.height;
@@ -100,13 +104,42 @@ class Renderer {
     image_.ids.assign(image_.nearness.size(), -1);
     std::vector<FlatTriangle> triangles;
     triangles.reserve(scene_.pieces.size());
-    for (std::size_t p = 0; p < scene_.pieces.size(); ++p) add_flat(static_cast<Index>(p), triangles);
+    for (std::size_t p = 0; p < scene_.pieces.size(); ++p)
+      add_flat(scene_.pieces[p], static_cast<Index>(p), 0, triangles);
     draw_all(triangles, image_);
+    if (!scene_.glass.empty()) look_through_glass();
+  }
+
+  void look_through_glass() {
+    NearnessImage seen = image_;  // the ground hides too
+    for_chunks(image_.height, tile, [&](Index begin, Index end) {
+      for (Index j = begin; j < end; ++j)
+        for (Index i = 0; i < image_.width; ++i) {
+          float& nearness = seen.nearness[static_cast<std::size_t>(j) * static_cast<std::size_t>(image_.width) +
+                                          static_cast<std::size_t>(i)];
+          nearness = std::max(nearness, static_cast<float>(ground_nearness(sight(i + 0.5, j + 0.5))));
+        }
+    });
+    std::vector<FlatTriangle> triangles;
+    for (const Piece& piece : scene_.glass) {
+      const double cosine = std::abs(piece.normal.dot(frame_.forward));
+      add_flat(piece, -1, std::min(glass_depth / std::max(cosine, 1e-3), most_glass_depth), triangles);
+    }
+    depths_ = optical_depths(triangles, seen);
+  }
+
+  Vec3 sight(double x, double y) const { return origin_ + x * step_x_ + y * step_y_; }
+
+  /// Inverse depth of the ground in this direction; 0 where it is not seen.
+  double ground_nearness(const Vec3& direction) const {
+    const double fall = direction.dot(vertical_);
+    if (!options_.ground || scene_.pieces.empty() || !(fall < 0)) return 0;
+    const double depth = (ground_ - eye_.dot(vertical_)) / fall;
+    return depth > 0 ? 1 / depth : 0;
   }
 
   /// Projects a piece, cut at the plane just before the eye (a triangle or two).
-  void add_flat(Index p, std::vector<FlatTriangle>& triangles) const {
-    const Piece& piece = scene_.pieces[static_cast<std::size_t>(p)];
+  void add_flat(const Piece& piece, Index id, double depth, std::vector<FlatTriangle>& triangles) const {
     std::array<Vec3, 4> polygon;
     std::size_t count = 0;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -121,7 +154,8 @@ class Renderer {
     const double distance = piece.normal.dot(scene_.corner(piece, 0) - eye_);
     if (distance == 0) return;  // seen from the edge
     FlatTriangle flat;
-    flat.id = p;
+    flat.id = id;
+    flat.depth = static_cast<float>(depth);
     flat.slope_x = piece.normal.dot(step_x_) / distance;
     flat.slope_y = piece.normal.dot(step_y_) / distance;
     flat.offset = piece.normal.dot(origin_) / distance;
@@ -166,18 +200,21 @@ class Renderer {
   LinearColour sample(Index i, Index j, int share) const {
     const double x = i + 0.5;
     const double y = j + 0.5;
-    const Vec3 direction = origin_ + x * step_x_ + y * step_y_;
     const std::size_t at =
         static_cast<std::size_t>(j) * static_cast<std::size_t>(image_.width) + static_cast<std::size_t>(i);
-    const double nearness = static_cast<double>(image_.nearness[at]);
-    const double fall = direction.dot(vertical_);
-    if (options_.ground && !scene_.pieces.empty() && fall != 0) {
-      const double ground_depth = (ground_ - eye_.dot(vertical_)) / fall;
-      // The body rests on the ground: where both are as near as can be told, the body is seen.
-      if (fall < 0 && ground_depth > 0 && 1 / ground_depth > nearness * (1 + 1e-4)) {
-        return ground(eye_ + ground_depth * direction, y, share);
-      }
-    }
+    LinearColour colour = behind_glass(at, x, y, share);
+    if (depths_.empty() || !(depths_[at] > 0)) return colour;
+    const double passed = std::exp(-static_cast<double>(depths_[at]));
+    for (std::size_t k = 0; k < 3; ++k) colour[k] = passed * colour[k] + (1 - passed) * glass_[k];
+    return colour;
+  }
+
+  LinearColour behind_glass(std::size_t at, double x, double y, int share) const {
+    const Vec3 direction = sight(x, y);
+    // The body rests on the ground: where both are as near as can be told, the body is seen.
+    const double ground_near = ground_nearness(direction);
+    if (ground_near > static_cast<double>(image_.nearness[at]) * (1 + 1e-4))
+      return ground(eye_ + direction / ground_near, y, share);
     if (image_.ids[at] < 0) return background(y);
     return surface(scene_.pieces[static_cast<std::size_t>(image_.ids[at])], x, y, direction, share);
   }
@@ -257,7 +294,8 @@ class Renderer {
   double near_;
   NearnessImage image_;
   PictureLight light_;
-  LinearColour top_, bottom_, edge_;
+  std::vector<float> depths_;  ///< optical, of glass before each sample; empty: none
+  LinearColour top_, bottom_, edge_, glass_;
   double tangent_x_ = 1, tangent_y_ = 1;
   Vec3 origin_, step_x_, step_y_;
   double ground_ = 0;

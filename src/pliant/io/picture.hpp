@@ -52,6 +52,9 @@ struct PictureSurface {
   /// For each triangle, bit k says that the edge from corner k to the next is a mesh edge; when empty, all are. Curved
   /// elements drawn as several triangles use it to hide the inner edges.
   std::span<const std::uint8_t> edge_bits = {};
+  /// A thin shell of smoked glass, for what should be seen without hiding anything: dims what is behind it, more where
+  /// it is seen at an angle, and throws no shadow. Has neither colour nor edges.
+  bool glass = false;
 };
 
 struct PictureOptions {

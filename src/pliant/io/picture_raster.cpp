@@ -33,14 +33,9 @@ std::array<int, 2> rows_of(const FlatTriangle& t, int low, int high) {
   return {clamp_to(std::floor(least - 0.5), low, high), clamp_to(std::ceil(most + 0.5), low, high)};
 }
 
-}  // namespace
-
-NearnessImage::NearnessImage(int columns, int rows, float background)
-    : width(columns),
-      height(rows),
-      nearness(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows), background) {}
-
-void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& image) {
+/// Calls visit(sample, nearness) for the samples of rows [first_row, end_row) inside a triangle.
+template <class Visit>
+void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& visit) {
   double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
   if (!(std::abs(area) > 0)) return;
   const double sign = area > 0 ? 1 : -1;
@@ -51,33 +46,31 @@ void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& imag
     edges[k] = {sign * e.a, sign * e.b, sign * e.c};
   }
   const auto [least, most] = std::minmax({t.x[0], t.x[1], t.x[2]});
-  const int first_column = clamp_to(std::floor(least - 0.5), 0, image.width);
-  const int end_column = clamp_to(std::ceil(most + 0.5), 0, image.width);
+  const int first_column = clamp_to(std::floor(least - 0.5), 0, width);
+  const int end_column = clamp_to(std::ceil(most + 0.5), 0, width);
   const auto rows = rows_of(t, first_row, end_row);
   for (int j = rows[0]; j < rows[1]; ++j) {
     const double y = j + 0.5;
     const std::array<double, 3> along = {edges[0].b * y + edges[0].c, edges[1].b * y + edges[1].c,
                                          edges[2].b * y + edges[2].c};
     const double nearness_along = t.slope_y * y + t.offset;
-    const std::size_t row = static_cast<std::size_t>(j) * static_cast<std::size_t>(image.width);
+    const std::size_t row = static_cast<std::size_t>(j) * static_cast<std::size_t>(width);
     for (int i = first_column; i < end_column; ++i) {
       const double x = i + 0.5;
       if (edges[0].a * x + along[0] < 0 || edges[1].a * x + along[1] < 0 || edges[2].a * x + along[2] < 0) continue;
-      const auto nearness = static_cast<float>(t.slope_x * x + nearness_along);
-      const std::size_t at = row + static_cast<std::size_t>(i);
-      if (!(nearness > image.nearness[at])) continue;
-      image.nearness[at] = nearness;
-      if (!image.ids.empty()) image.ids[at] = t.id;
+      visit(row + static_cast<std::size_t>(i), static_cast<float>(t.slope_x * x + nearness_along));
     }
   }
 }
 
-void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) {
+/// Calls visit(triangle, first row, end row) band by band, in parallel, and in the order given within a band.
+template <class Visit>
+void for_bands(const std::vector<FlatTriangle>& triangles, int height, Visit&& visit) {
   constexpr int band_rows = 24;
-  const int bands = (image.height + band_rows - 1) / band_rows;
+  const int bands = (height + band_rows - 1) / band_rows;
   std::vector<std::vector<Index>> members(static_cast<std::size_t>(bands));
   for (std::size_t t = 0; t < triangles.size(); ++t) {
-    const auto rows = rows_of(triangles[t], 0, image.height);
+    const auto rows = rows_of(triangles[t], 0, height);
     if (rows[0] >= rows[1]) continue;
     for (int b = rows[0] / band_rows; b <= (rows[1] - 1) / band_rows; ++b) {
       members[static_cast<std::size_t>(b)].push_back(static_cast<Index>(t));
@@ -86,10 +79,39 @@ void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) 
   for_chunks(bands, 1, [&](Index begin, Index end) {
     for (Index b = begin; b < end; ++b) {
       for (Index t : members[static_cast<std::size_t>(b)]) {
-        draw(triangles[static_cast<std::size_t>(t)], b * band_rows, std::min((b + 1) * band_rows, image.height), image);
+        visit(triangles[static_cast<std::size_t>(t)], b * band_rows, std::min((b + 1) * band_rows, height));
       }
     }
   });
+}
+
+}  // namespace
+
+NearnessImage::NearnessImage(int columns, int rows, float background)
+    : width(columns),
+      height(rows),
+      nearness(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows), background) {}
+
+void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& image) {
+  scan(t, first_row, end_row, image.width, [&](std::size_t at, float nearness) {
+    if (!(nearness > image.nearness[at])) return;
+    image.nearness[at] = nearness;
+    if (!image.ids.empty()) image.ids[at] = t.id;
+  });
+}
+
+void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) {
+  for_bands(triangles, image.height, [&](const FlatTriangle& t, int first, int end) { draw(t, first, end, image); });
+}
+
+std::vector<float> optical_depths(const std::vector<FlatTriangle>& triangles, const NearnessImage& image) {
+  std::vector<float> depths(image.nearness.size(), 0.0F);
+  for_bands(triangles, image.height, [&](const FlatTriangle& t, int first, int end) {
+    scan(t, first, end, image.width, [&](std::size_t at, float nearness) {
+      if (nearness > image.nearness[at]) depths[at] += t.depth;
+    });
+  });
+  return depths;
 }
 
 }  // namespace pliant

@@ -16,6 +16,7 @@ struct FlatTriangle {
   double slope_y = 0;
   double offset = 0;
   Index id = 0;
+  float depth = 0;  ///< optical, of glass
 };
 
 /// For each sample the greatest nearness met so far, and (when `ids` is not empty) the triangle it came from.
@@ -34,5 +35,8 @@ void draw(const FlatTriangle& triangle, int first_row, int end_row, NearnessImag
 
 /// Draws all triangles, in bands of rows that run in parallel, each in the order given.
 void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image);
+
+/// For each sample the sum of the optical depths of the triangles that are nearer than `image`; in bands as well.
+std::vector<float> optical_depths(const std::vector<FlatTriangle>& triangles, const NearnessImage& image);
 
 }  // namespace pliant

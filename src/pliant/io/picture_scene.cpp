@@ -79,12 +79,13 @@ PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crea
       const double length = area.norm();
       if (!(length > 0) || !std::isfinite(length)) continue;
       const Vec3 normal = area / length;
-      pieces.push_back({.corners = {base + a, base + b, base + c},
-                        .normals = {normal, normal, normal},
-                        .normal = normal,
-                        .surface = static_cast<Index>(s),
-                        .edge_bits = surface.edge_bits.empty() ? std::uint8_t{7} : surface.edge_bits[t]});
-      areas.push_back(area);
+      (surface.glass ? glass : pieces)
+          .push_back({.corners = {base + a, base + b, base + c},
+                      .normals = {normal, normal, normal},
+                      .normal = normal,
+                      .surface = static_cast<Index>(s),
+                      .edge_bits = surface.edge_bits.empty() ? std::uint8_t{7} : surface.edge_bits[t]});
+      if (!surface.glass) areas.push_back(area);
     }
   }
   smooth_normals(*this, areas, crease_degrees);

@@ -28,8 +28,9 @@ struct PictureScene {
   std::vector<Vec3> positions;
   std::vector<double> values;  ///< colour values; 0 where the surface has none
   std::vector<Piece> pieces;
+  std::vector<Piece> glass;                         ///< pieces of surfaces of glass, with one normal each
   std::vector<std::vector<LinearColour>> palettes;  ///< for each surface, its colours from value 0 to 1
-  Vec3 centre = Vec3::Zero();                       ///< of a ball around all pieces
+  Vec3 centre = Vec3::Zero();                       ///< of a ball around all pieces but those of glass
   double radius = 0;
 };
 
