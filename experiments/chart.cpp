@@ -11,7 +11,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kWidth = 760, kHeight = 420, kLeft = 78, kRight = 290, kTop = 36, kBottom = 48;
+constexpr double kChartWidth = 760, kChartHeight = 420, kLeft = 78, kRight = 290, kTop = 36, kBottom = 48;
 // Distinguishable also by those who see colours differently (Okabe and Ito).
 constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                  "#E69F00", "#56B4E9", "#000000", "#F0E442"};
@@ -68,14 +68,14 @@ std::string svg(const Chart& chart) {
     vertical.low = std::floor(vertical.low);
     vertical.high = std::max(std::ceil(vertical.high), vertical.low + 1);
   }
-  const double plot_width = kWidth - kLeft - kRight, plot_height = kHeight - kTop - kBottom;
+  const double plot_width = kChartWidth - kLeft - kRight, plot_height = kChartHeight - kTop - kBottom;
   const auto at_x = [&](double x) { return kLeft + plot_width * horizontal.share(x); };
   const auto at_y = [&](double v) { return kTop + plot_height * (1 - vertical.share(v)); };
 
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kWidth, kHeight);
+      kChartWidth, kChartHeight);
   out += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"14\">{}</text>\n", kLeft, escaped(chart.title));
   const auto line = [&](double x1, double y1, double x2, double y2, const char* colour) {
     out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2,
@@ -97,7 +97,7 @@ std::string svg(const Chart& chart) {
   }
   line(kLeft, kTop + plot_height, kLeft + plot_width, kTop + plot_height, "black");
   line(kLeft, kTop, kLeft, kTop + plot_height, "black");
-  text(kLeft + plot_width / 2, kHeight - 12, "middle", chart.x_label);
+  text(kLeft + plot_width / 2, kChartHeight - 12, "middle", chart.x_label);
   out += fmt::format("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
                      kTop + plot_height / 2, escaped(chart.y_label));
 

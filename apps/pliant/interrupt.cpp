@@ -11,17 +11,17 @@ namespace {
 
 // A signal handler can reach nothing else.
 volatile std::sig_atomic_t requested = 0;
-const char* volatile text = "";
+const char* volatile notice_text = "";
 
 void on_signal(int) {
   requested = 1;
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, notice_text, std::strlen(notice_text));
 }
 
 }  // namespace
 
 void catch_interrupts(const char* notice) {
-  text = notice;
+  notice_text = notice;
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);

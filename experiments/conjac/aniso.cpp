@@ -15,7 +15,7 @@ namespace pliant::experiments {
 namespace {
 
 // Low and wide enough to stand: at E = 1e4 a bar of 10 x 3 cm buckles under its own weight.
-constexpr double kHeight = 0.08, kWidth = 0.04;
+constexpr double kAnisoHeight = 0.08, kAnisoWidth = 0.04;
 
 struct Field {
   std::string name;
@@ -28,19 +28,19 @@ std::pair<double, double> top(const Model& model, const State& state) {
   int count = 0;
   for (Index i = 0; i < model.nodes(); ++i) {
     const Vec3 X = node(model.rest(), i), x = node(state.x, i);
-    if (X.y() < kHeight - 1e-9) continue;
+    if (X.y() < kAnisoHeight - 1e-9) continue;
     sunk += X.y() - x.y();
     ++count;
-    const double a = X.z() - kWidth / 2, b = X.x() - kWidth / 2;
+    const double a = X.z() - kAnisoWidth / 2, b = X.x() - kAnisoWidth / 2;
     turned += a * (x.x() - X.x()) - b * (x.z() - X.z());
     weight += a * a + b * b;
   }
   return {sunk / count, std::atan2(turned, weight) * 180 / 3.14159265358979};
 }
 
-void run(Context& context) {
+void run_aniso(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
-  const Vec3 centre(kWidth / 2, 0, kWidth / 2);
+  const Vec3 centre(kAnisoWidth / 2, 0, kAnisoWidth / 2);
   const std::vector<Field> fields = {{"horizontal", {FibreField::Kind::uniform, Vec3::UnitX(), centre, 0}},
                                      {"vertical", {FibreField::Kind::uniform, Vec3::UnitY(), centre, 0}},
                                      {"diagonal", {FibreField::Kind::uniform, Vec3(1, 1, 0).normalized(), centre, 0}},
@@ -51,7 +51,7 @@ void run(Context& context) {
     const Field& field = fields[k];
     context.progress(static_cast<double>(k) / 4, field.name);
     BarOptions options;
-    options.size = {kWidth, kHeight, kWidth};
+    options.size = {kAnisoWidth, kAnisoHeight, kAnisoWidth};
     options.cells = {cells, 2 * cells, cells};
     options.pinned = {"y-min"};
     options.change = [&](BodyOptions& body) {
@@ -63,8 +63,8 @@ void run(Context& context) {
     const auto model = conjac_bar(options);
     const State rest = resting_state(model);
     for (std::int64_t nodes : {0, 1, 8}) {
-      const Settled settled = settle(model, {{"dynamic_nodes", nodes}, {"beta", context.number("beta")}}, rest, kHeight,
-                                     context.number("h"), [&] { return context.stopped(); });
+      const Settled settled = settle(model, {{"dynamic_nodes", nodes}, {"beta", context.number("beta")}}, rest,
+                                     kAnisoHeight, context.number("h"), [&] { return context.stopped(); });
       if (context.stopped()) return;
       std::tie(sunk[field.name], turned[field.name]) = top(*model, settled.state);
       context.row({{"fibres", field.name},
@@ -97,7 +97,7 @@ Experiment conjac_aniso() {
            {"kappa", "1e4", "1e4", "stiffness of the fibres, Pa"},
            {"h", "0.02", "0.02", "time step, s"},
            {"beta", "2", "2", "damping on the way to rest, which the shape there does not depend on"}},
-          run};
+          run_aniso};
 }
 
 }  // namespace pliant::experiments

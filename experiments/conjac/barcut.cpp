@@ -50,7 +50,7 @@ Sum sum_up(const Simulation& simulation) {
   return sum;
 }
 
-void run(Context& context) {
+void run_barcut(Context& context) {
   const double duration = context.number("duration");
   for (const std::string& solver : context.list("solvers")) {
     Simulation simulation(parse_scene(scene_text(context.integers("cells"), duration, solver), "barcut"));
@@ -112,7 +112,7 @@ Experiment conjac_barcut() {
           {{"cells", "48,10,10", "24,6,6", "of the bar; 48,10,10 are the paper's 6 thousand vertices"},
            {"solvers", "conjac,pod-newton", "conjac,pod-newton", "any"},
            {"duration", "1.2", "1.2", "s; cut at 0.5 and 0.8"}},
-          run};
+          run_barcut};
 }
 
 }  // namespace pliant::experiments

@@ -15,13 +15,13 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kSize = 0.1, kHeight = 0.03, kSpeed = 0.4;
+constexpr double kSize = 0.1, kBunnyHeight = 0.03, kSpeed = 0.4;
 
 std::shared_ptr<const Model> dropped(MeshData data, double degrees, double friction) {
   const Mat3 turn = Eigen::AngleAxisd(degrees * std::numbers::pi / 180, Vec3(1, 0, 1).normalized()).toRotationMatrix();
   double low = 1e300;
   for (Vec3& v : data.vertices) v = turn * v, low = std::min(low, v.y());
-  for (Vec3& v : data.vertices) v.y() += kHeight - low;
+  for (Vec3& v : data.vertices) v.y() += kBunnyHeight - low;
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   BodyOptions body;
@@ -94,7 +94,7 @@ Fall fall(const std::shared_ptr<const Model>& model, const std::string& solver, 
   return result;
 }
 
-void run(Context& context) {
+void run_bunny(Context& context) {
   const double h = context.number("h"), duration = context.number("duration");
   const MeshData mesh = table_top_mesh(context.text("mesh"), static_cast<int>(context.number("cells")), kSize);
   const auto stop = [&] { return context.stopped(); };
@@ -144,7 +144,7 @@ Experiment conjac_bunny() {
            {"degrees", "0,40,90", "0,40", "orientations"},
            {"h", "0.005", "0.005", "time step, s"},
            {"duration", "1", "0.6", "s"}},
-          run};
+          run_bunny};
 }
 
 }  // namespace pliant::experiments

@@ -11,7 +11,7 @@ namespace pliant::experiments {
 
 namespace {
 
-struct Method {
+struct CostMethod {
   std::string label, solver;
   ParameterMap parameters;
 };
@@ -24,7 +24,7 @@ double median(std::vector<double> values) {
 
 /// Milliseconds a step, methods taking turns so that all see the same machine. `vanilla` comes first.
 void measure_cost(Context& context, const PullAndRelease& scene, double h) {
-  std::vector<Method> methods = {{"linearly-implicit", "linearly-implicit", {{"beta", 3.7}}}};
+  std::vector<CostMethod> methods = {{"linearly-implicit", "linearly-implicit", {{"beta", 3.7}}}};
   for (int nodes : context.integers("dynamic"))
     methods.push_back({fmt::format("conjac, {} dynamic nodes", nodes),
                        "conjac",
@@ -33,7 +33,8 @@ void measure_cost(Context& context, const PullAndRelease& scene, double h) {
   std::vector<State> states(methods.size(), scene.model->rest_state());
   std::vector<std::vector<double>> total(methods.size()), factor(methods.size()), solve(methods.size()),
       fill(methods.size());
-  for (const Method& method : methods) steppers.push_back(make_stepper(scene.model, method.solver, method.parameters));
+  for (const CostMethod& method : methods)
+    steppers.push_back(make_stepper(scene.model, method.solver, method.parameters));
   const int rounds = static_cast<int>(context.number("rounds"));
   for (int round = 0; round <= rounds; ++round)
     for (std::size_t m = 0; m < methods.size(); ++m) {
@@ -68,7 +69,7 @@ void measure_cost(Context& context, const PullAndRelease& scene, double h) {
                    ratio[10], ratio[10] <= 1.25});
 }
 
-void run(Context& context) {
+void run_cost(Context& context) {
   const std::vector<int> cells = context.integers("bar");
   const std::string& mesh = context.text("mesh");
   measure_cost(context, mesh.empty() ? pulled_bar({cells.at(0), cells.at(1), cells.at(2)}) : pulled_figure(mesh, 0),
@@ -85,7 +86,7 @@ Experiment conjac_cost() {
            {"h", "0.005", "0.005", "time step, s"},
            {"dynamic", "0,2,4,6,8,10", "0,2,4,6,8,10", "dynamic nodes"},
            {"rounds", "15", "7", "steps of each that are measured"}},
-          run};
+          run_cost};
 }
 
 }  // namespace pliant::experiments

@@ -14,14 +14,14 @@ namespace pliant::experiments {
 
 namespace {
 
-struct Method {
+struct DragonMethod {
   std::string label, solver;
   ParameterMap parameters;
 };
 
 void search_beta(Context& context, const PullAndRelease& scene, double h) {
   const auto nodes = static_cast<std::int64_t>(context.number("placed"));
-  const std::vector<Method> methods = {
+  const std::vector<DragonMethod> methods = {
       {"conjac", "conjac", {{"dynamic_nodes", nodes}, {"gamma", 0.2}}},
       {"conjac, gamma by line search", "conjac", {{"dynamic_nodes", nodes}, {"gamma_search", true}}},
       {"VANILLA, exact K", "linearly-implicit", {{"stiffness", "exact"}}},
@@ -31,7 +31,7 @@ void search_beta(Context& context, const PullAndRelease& scene, double h) {
   const auto stop = [&] { return context.stopped(); };
   std::map<std::string, double> smallest;
   for (std::size_t m = 0; m < methods.size(); ++m) {
-    const Method& method = methods[m];
+    const DragonMethod& method = methods[m];
     for (double beta : betas) {
       context.progress(static_cast<double>(m) / static_cast<double>(methods.size()),
                        fmt::format("{}, {}, beta {}", scene.label, method.label, beta));
@@ -80,7 +80,7 @@ void search_beta(Context& context, const PullAndRelease& scene, double h) {
                  searched.kinetic / damped.kinetic, searched.kinetic >= 4 * damped.kinetic});
 }
 
-void run(Context& context) {
+void run_dragon(Context& context) {
   const double h = context.number("h");
   const std::vector<int> cells = context.integers("bar");
   const PullAndRelease figure = pulled_figure(context.text("mesh"), static_cast<int>(context.number("figure")));
@@ -103,7 +103,7 @@ Experiment conjac_dragon() {
            {"rounds", "15", "7", "steps of each that are measured"},
            {"betas", "0.5,0.6,0.7,0.8,0.9,1,1.1,1.2,1.3,1.4,1.5,1.6,1.8,2,2.2,2.5,2.8,3.1,3.4,3.7,4,5,7,10",
             "0.5,0.7,1,1.4,2,2.8,3.7,5,7,10", "tried in this order"}},
-          run};
+          run_dragon};
 }
 
 }  // namespace pliant::experiments

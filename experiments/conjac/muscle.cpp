@@ -83,7 +83,7 @@ Arm move_arm(const std::string& text, const std::function<bool()>& stop) {
   return arm;
 }
 
-void run(Context& context) {
+void run_muscle(Context& context) {
   const auto cells = static_cast<int>(context.number("cells"));
   const double h = context.number("h"), duration = context.number("duration");
   const auto stop = [&] { return context.stopped(); };
@@ -127,7 +127,7 @@ Experiment conjac_muscle() {
           {{"cells", "4", "3", "across the muscle; 4 are 425 nodes, the paper's has 262"},
            {"h", "0.005", "0.005", "time step, s"},
            {"duration", "1", "0.6", "s"}},
-          run};
+          run_muscle};
 }
 
 }  // namespace pliant::experiments

@@ -16,7 +16,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kLength = 0.1, kWidth = 0.03;
+constexpr double kLength = 0.1, kTwistWidth = 0.03;
 
 std::shared_ptr<const Model> twist_bar(const std::array<Index, 3>& cells) {
   BarOptions options;
@@ -31,7 +31,7 @@ std::shared_ptr<const Model> twist_bar(const std::array<Index, 3>& cells) {
                                       {0.8, Vec3(-0.01, 0.04, 0)},
                                       {1.1, Vec3(0, 0, 0)}};
     script.motion.axis = Vec3::UnitX();
-    script.motion.centre = Vec3(kLength, kWidth / 2, kWidth / 2);
+    script.motion.centre = Vec3(kLength, kTwistWidth / 2, kTwistWidth / 2);
     script.motion.angle.keys = {{1.1, 0}, {1.5, std::numbers::pi / 2}};
     builder.add_script(script);
   };
@@ -52,15 +52,15 @@ std::string paper_nodes(const Model& model, int count) {
   for (int s = 1; s <= slices; ++s) {
     const double x = kLength * s / (slices + 1);
     for (int corner = 0; corner < (count <= 4 ? 1 : 4); ++corner) {
-      const Vec3 p =
-          count <= 4 ? Vec3(x, kWidth / 2, kWidth / 2) : Vec3(x, corner % 2 ? kWidth : 0, corner / 2 ? kWidth : 0);
+      const Vec3 p = count <= 4 ? Vec3(x, kTwistWidth / 2, kTwistWidth / 2)
+                                : Vec3(x, corner % 2 ? kTwistWidth : 0, corner / 2 ? kTwistWidth : 0);
       text += fmt::format("{}{}", text.empty() ? "" : ",", nearest_node(model, p));
     }
   }
   return text;
 }
 
-void run(Context& context) {
+void run_twist(Context& context) {
   const std::vector<int> cells = context.integers("cells");
   const auto model = twist_bar({cells.at(0), cells.at(1), cells.at(2)});
   const double h = context.number("h"), duration = context.number("duration");
@@ -138,7 +138,7 @@ Experiment conjac_twist() {
            {"refine", "5", "2", "steps of the reference in each"},
            {"beta", "0.5", "0.5", ""},
            {"duration", "1.6", "1.6", "s"}},
-          run};
+          run_twist};
 }
 
 }  // namespace pliant::experiments

@@ -32,7 +32,7 @@ std::shared_ptr<const Model> ring_model(int cells, double seconds) {
   return builder.build();
 }
 
-void run(Context& context) {
+void run_ring(Context& context) {
   const double h = 1.0 / 100, seconds = context.number("duration");
   const auto model = ring_model(static_cast<int>(context.number("cells")), seconds);
   Simulation simulation{model,
@@ -57,7 +57,7 @@ Experiment contact_ring() {
   return {"contact/ring",
           "A soft ball is pressed through a ring four fifths as wide as itself",
           {{"cells", "10", "4", "cells across the ball"}, {"duration", "2", "2", "simulated seconds"}},
-          run};
+          run_ring};
 }
 
 }  // namespace pliant::experiments

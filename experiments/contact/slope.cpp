@@ -37,7 +37,7 @@ double speed_along(const Model& model, const State& state) {
   return momentum / model.mass().lumped().sum();
 }
 
-void run(Context& context) {
+void run_slope(Context& context) {
   const double eps_v = 1e-3, h = context.number("dt"), seconds = context.number("duration");
   double done = 0;
   const std::vector<double> coefficients = context.numbers("mu");
@@ -83,7 +83,7 @@ Experiment contact_slope() {
            {"cells", "3", "1", "cells over the block's height"},
            {"dt", "1/200", "1/200", "time step, s"},
            {"duration", "2", "1.5", "simulated seconds"}},
-          run};
+          run_slope};
 }
 
 }  // namespace pliant::experiments

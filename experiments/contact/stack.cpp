@@ -30,7 +30,7 @@ std::shared_ptr<const Model> stack_model(int boxes, int cells) {
   return builder.build();
 }
 
-void run(Context& context) {
+void run_stack(Context& context) {
   const auto model = stack_model(static_cast<int>(context.number("boxes")), static_cast<int>(context.number("cells")));
   const double h = 1.0 / 100;
   Simulation simulation{model,
@@ -62,7 +62,7 @@ Experiment contact_stack() {
           {{"boxes", "10", "4", "boxes"},
            {"cells", "8", "3", "cells of a box along each edge"},
            {"duration", "2", "0.5", "simulated seconds"}},
-          run};
+          run_stack};
 }
 
 }  // namespace pliant::experiments

@@ -42,7 +42,7 @@ Obstacle sharp_obstacle(bool is_spike) {
   return {"below", mesh, {}, -1};
 }
 
-void run(Context& context) {
+void run_wedge_spike(Context& context) {
   const double h = 1.0 / 100;
   const auto cells = static_cast<int>(context.number("cells"));
   double done = 0;
@@ -89,7 +89,7 @@ Experiment contact_wedge_spike() {
   return {"contact/wedge-spike",
           "Edge on edge and tip on tip: soft wedges and spikes fall on hard ones (Erleben's degenerate cases)",
           {{"cells", "8", "3", "cells of a body along each edge"}, {"duration", "1", "0.4", "simulated seconds"}},
-          run};
+          run_wedge_spike};
 }
 
 }  // namespace pliant::experiments

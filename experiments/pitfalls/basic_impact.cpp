@@ -46,7 +46,7 @@ std::shared_ptr<const Model> impact_model(const Substance& substance, int cells)
   return builder.build();
 }
 
-void run(Context& context) {
+void run_basic_impact(Context& context) {
   const auto cells = static_cast<int>(context.number("cells"));
   const Substance soft{"soft", 1e6, 0.4, 1000}, stiff{"stiff", 220e9, 0.3, 8000};
   for (const Substance& substance : {soft, stiff}) {
@@ -110,7 +110,7 @@ Experiment basic_impact() {
     options.push_back(std::move(option));
   }
   return {"pitfalls/basic-impact", "A box hits a slab at 10 m/s, soft and steel, with both line searches (fig. 13)",
-          options, run};
+          options, run_basic_impact};
 }
 
 }  // namespace pliant::experiments

@@ -15,7 +15,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 0.01;
+constexpr double kCompressingBoxStep = 0.01;
 
 std::shared_ptr<const Model> squashed_box(int cells, double squash, double wave, double duration) {
   ModelBuilder builder;
@@ -36,7 +36,7 @@ std::shared_ptr<const Model> squashed_box(int cells, double squash, double wave,
   return builder.build();
 }
 
-void run(Context& context) {
+void run_compressing_box(Context& context) {
   const int cells = static_cast<int>(context.number("cells"));
   const auto model = squashed_box(cells, context.number("squash"), context.number("wave"), context.number("duration"));
   std::vector<std::pair<std::string, std::string>> runs;
@@ -50,8 +50,8 @@ void run(Context& context) {
                            {"line_search", search},
                            {"acceleration_mass", "factorised"},
                            {"max_iterations", std::int64_t(context.number("max_iterations"))}},
-                          kStep,
-                          static_cast<int>(std::lround(context.number("duration") / kStep))};
+                          kCompressingBoxStep,
+                          static_cast<int>(std::lround(context.number("duration") / kCompressingBoxStep))};
     const Totals totals = simulate(
         simulation,
         [&](double share) {
@@ -61,7 +61,7 @@ void run(Context& context) {
     if (context.stopped()) return;
     Json row = {{"line_search", search}};
     row.update(totals_row(simulation, totals, context.number("eps_a")));
-    row["simulated_s"] = totals.steps * kStep;
+    row["simulated_s"] = totals.steps * kCompressingBoxStep;
     context.row(row);
   }
   const auto outcome = [&](const std::string& solver, const std::string& search) -> std::string {
@@ -85,7 +85,7 @@ Experiment compressing_box() {
            {"duration", "6", "0.5", "seconds that the motion takes"},
            {"max_iterations", "1000", "200", "iterations in one step at which a solver has failed"},
            {"eps_a", "0.01", "0.01", "tolerance of the acceleration criterion, m/s^2"}},
-          run};
+          run_compressing_box};
 }
 
 }  // namespace pliant::experiments

@@ -67,7 +67,7 @@ std::shared_ptr<const Model> twist_model(int cells, double press, double turn, d
   return builder.build();
 }
 
-void run(Context& context) {
+void run_friction_twist(Context& context) {
   const auto model = twist_model(static_cast<int>(context.number("cells")), context.number("press"),
                                  context.number("turn") * std::numbers::pi / 180, context.number("release"));
   if (!run_contact_table(context, contact_table(context, model))) return;
@@ -85,7 +85,8 @@ Experiment friction_twist() {
                                  {"duration", "10", "1.3", "simulated seconds"}};
   for (Option& option : contact_table_options()) options.push_back(std::move(option));
   return {"pitfalls/friction-twist",
-          "A turning steel plate twists a rubber structure by friction until it buckles (fig. 16)", options, run};
+          "A turning steel plate twists a rubber structure by friction until it buckles (fig. 16)", options,
+          run_friction_twist};
 }
 
 }  // namespace pliant::experiments

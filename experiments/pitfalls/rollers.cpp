@@ -49,7 +49,7 @@ std::shared_ptr<const Model> rollers_model(MeshData data) {
   return builder.build();
 }
 
-void run(Context& context) {
+void run_rollers(Context& context) {
   const std::string& path = context.text("mesh");
   const auto model =
       rollers_model(path.empty() ? figure(static_cast<int>(context.number("cells"))) : read_mesh_data(path));
@@ -68,7 +68,8 @@ Experiment rollers() {
       {"cells", "28", "8", "cells per metre of the generated figure before it is scaled to 1 m"},
       {"duration", "8", "0.8", "simulated seconds"}};
   for (Option& option : contact_table_options()) options.push_back(std::move(option));
-  return {"pitfalls/rollers", "A soft figure is drawn through turning rollers by friction (fig. 15)", options, run};
+  return {"pitfalls/rollers", "A soft figure is drawn through turning rollers by friction (fig. 15)", options,
+          run_rollers};
 }
 
 }  // namespace pliant::experiments

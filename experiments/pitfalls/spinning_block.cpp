@@ -24,7 +24,7 @@ std::shared_ptr<const Model> steel_block() {
   return builder.build();
 }
 
-void run(Context& context) {
+void run_spinning_block(Context& context) {
   const auto model = steel_block();
   double done = 0;
   for (const char* search : {"armijo", "robust"})
@@ -60,7 +60,7 @@ Experiment spinning_block() {
       "pitfalls/spinning-block",
       "A spinning steel block on which a line search on energies alone fails and the robust one does not (section 7)",
       {{"steps", "60", "20", "time steps of 1/60 s"}},
-      run};
+      run_spinning_block};
 }
 
 }  // namespace pliant::experiments

@@ -14,7 +14,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 60;
+constexpr double kSwingingBeamStep = 1.0 / 60;
 
 std::shared_ptr<const Model> beam(int cells, int order, BoxSplit split, const std::string& law) {
   ModelBuilder builder;
@@ -29,20 +29,20 @@ std::shared_ptr<const Model> beam(int cells, int order, BoxSplit split, const st
   return builder.build();
 }
 
-struct Run {
+struct BeamRun {
   int cells, order;
   std::string law, solver, projection;
   double eps_a;
 
-  bool operator==(const Run&) const = default;
+  bool operator==(const BeamRun&) const = default;
   /// Work grows roughly with the square of the nodes, and Projected Newton needs some four times the iterations.
   double cost() const { return std::pow(cells * order, 5.0) * (solver == "projected-newton" ? 4 : 1); }
 };
 
 /// Every run the figures need: all solvers on linear Neo-Hookean beams (figs. 1, 2), Newton and both projections on
 /// higher orders (fig. 3) and on stable Neo-Hookean (fig. 17).
-std::vector<Run> plan(const Context& context) {
-  std::vector<Run> runs;
+std::vector<BeamRun> plan(const Context& context) {
+  std::vector<BeamRun> runs;
   for (const std::string& law : context.list("laws"))
     for (int order : context.integers("orders"))
       for (int across : context.integers("resolutions"))
@@ -58,15 +58,15 @@ std::vector<Run> plan(const Context& context) {
                 runs.push_back({cells, order, law, solver, projection, eps_a});
           }
   std::stable_sort(runs.begin(), runs.end(),
-                   [](const Run& a, const Run& b) { return a.cells * a.order < b.cells * b.order; });
+                   [](const BeamRun& a, const BeamRun& b) { return a.cells * a.order < b.cells * b.order; });
   // Two resolutions may give the same number of cells at a higher order.
-  std::vector<Run> distinct;
-  for (const Run& r : runs)
+  std::vector<BeamRun> distinct;
+  for (const BeamRun& r : runs)
     if (std::find(distinct.begin(), distinct.end(), r) == distinct.end()) distinct.push_back(r);
   return distinct;
 }
 
-void judge(Context& context) {
+void judge_swinging_beam(Context& context) {
   const auto& rows = context.rows();
   const auto find = [&](int cells, const std::string& solver, double eps_a) {
     return lookup(rows, {{"law", "neo-hookean"}, {"order", 1}, {"cells", cells}, {"solver", solver}, {"eps_a", eps_a}},
@@ -116,19 +116,19 @@ void judge(Context& context) {
                    ratio, ratio > 1.05});
 }
 
-void run(Context& context) {
-  const std::vector<Run> runs = plan(context);
+void run_swinging_beam(Context& context) {
+  const std::vector<BeamRun> runs = plan(context);
   const BoxSplit split = split_option(context);
   double total = 0, done = 0;
-  for (const Run& r : runs) total += r.cost();
-  for (const Run& r : runs) {
+  for (const BeamRun& r : runs) total += r.cost();
+  for (const BeamRun& r : runs) {
     const std::string what =
         fmt::format("{} {}, order {}, {} cells across, eps_a {}", r.law, r.solver, r.order, r.cells, r.eps_a);
     Simulation simulation{beam(r.cells, r.order, split, r.law),
                           r.solver,
                           {{"tolerance", r.eps_a}, {"acceleration_mass", "factorised"}},
-                          kStep,
-                          static_cast<int>(std::lround(context.number("duration") / kStep))};
+                          kSwingingBeamStep,
+                          static_cast<int>(std::lround(context.number("duration") / kSwingingBeamStep))};
     if (r.projection != "-") simulation.parameters["projection"] = r.projection;
     const Totals totals = simulate(
         simulation, [&](double share) { context.progress((done + share * r.cost()) / total, what); },
@@ -139,7 +139,7 @@ void run(Context& context) {
     row.update(totals_row(simulation, totals, r.eps_a));
     context.row(row);
   }
-  judge(context);
+  judge_swinging_beam(context);
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ Experiment swinging_beam() {
            {"laws", "neo-hookean,stable-neo-hookean", "neo-hookean", "materials"},
            {"eps_a", "1.0,0.01", "1.0,0.01", "tolerances of the acceleration criterion, m/s^2"},
            {"duration", "6", "1.5", "simulated seconds"}},
-          run};
+          run_swinging_beam};
 }
 
 }  // namespace pliant::experiments

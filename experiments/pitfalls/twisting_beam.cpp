@@ -56,7 +56,7 @@ Json published(double dt, bool fine_mesh, double eps_a, const std::string& solve
   return nullptr;
 }
 
-void judge(Context& context) {
+void judge_twisting_beam(Context& context) {
   for (int cells : context.integers("resolutions")) {
     const auto value = [&](const std::string& solver, double dt, const std::string& imposition) {
       return lookup(context.rows(),
@@ -98,7 +98,7 @@ void judge(Context& context) {
   }
 }
 
-void run(Context& context) {
+void run_twisting_beam(Context& context) {
   struct Run {
     int cells;
     double dt, eps_a;
@@ -144,7 +144,7 @@ void run(Context& context) {
                            : Json();
     context.row(row);
   }
-  judge(context);
+  judge_twisting_beam(context);
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ Experiment twisting_beam() {
        {"split", "six", "six", "tetrahedra a cell is cut into: five or six"},
        {"dt", "1/30,1/3", "1/30,1/3", "time steps, s"},
        {"eps_a", "1.0,0.01", "0.01", "tolerances of the acceleration criterion, m/s^2"}},
-      run};
+      run_twisting_beam};
 }
 
 }  // namespace pliant::experiments

@@ -47,7 +47,7 @@ std::shared_ptr<const Model> mat_model(const BodyOptions& body, double turns_per
   return builder.build();
 }
 
-void run(Context& context) {
+void run_twisting_mat(Context& context) {
   const BodyOptions body = mat(context.text("mesh"), static_cast<int>(context.number("cells")));
   const auto model = mat_model(body, context.number("speed"), context.number("release"));
   if (!run_contact_table(context, contact_table(context, model))) return;
@@ -66,7 +66,8 @@ Experiment twisting_mat() {
       {"release", "11", "2.5", "when the mat is let go, s"},
       {"duration", "15", "3", "simulated seconds"}};
   for (Option& option : contact_table_options()) options.push_back(std::move(option));
-  return {"pitfalls/twisting-mat", "A soft mat is twisted onto itself and released (fig. 14)", options, run};
+  return {"pitfalls/twisting-mat", "A soft mat is twisted onto itself and released (fig. 14)", options,
+          run_twisting_mat};
 }
 
 }  // namespace pliant::experiments

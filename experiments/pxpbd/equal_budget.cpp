@@ -15,9 +15,9 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 0.01;
+constexpr double kEqualBudgetStep = 0.01;
 
-void run(Context& context) {
+void run_equal_budget(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const int steps = static_cast<int>(context.number("steps"));
   ModelBuilder builder;
@@ -47,7 +47,7 @@ void run(Context& context) {
     for (; done < steps && !context.stopped(); ++done) {
       if (done % 20 == 0) context.progress(0.25 * done / steps, method.label);
       if (method.solver == "fp-pxpbd" && done == steps / 10) middle = state;
-      const StepReport report = stepper->step(state, kStep);
+      const StepReport report = stepper->step(state, kEqualBudgetStep);
       if (!report.advanced()) break;
       seconds += report.seconds.solve;
       furthest = std::max(furthest, (state.x - model->rest()).cwiseAbs().maxCoeff());
@@ -79,9 +79,9 @@ void run(Context& context) {
         make_stepper(model, "pod-newton",
                      {{"linear", linear}, {"max_iterations", std::int64_t{1}}, {"tolerance", 1e-6}, {"history", true}});
     State state = middle;
-    newton->step(state, kStep);  // the first builds its symbolic factorisation
+    newton->step(state, kEqualBudgetStep);  // the first builds its symbolic factorisation
     state = middle;
-    const StepReport report = newton->step(state, kStep);
+    const StepReport report = newton->step(state, kEqualBudgetStep);
     const bool fits = report.seconds.total <= budget;
     const double within = fits ? report.residuals.force : report.history.front().force;
     context.row({{"method", fmt::format("Newton, {}", linear)},
@@ -110,7 +110,7 @@ Experiment pxpbd_equal_budget() {
           {{"cells", "31", "11", "cells along an edge"},
            {"edge", "0.1", "0.1", "of a cell, m"},
            {"steps", "300", "60", "of 0.01 s"}},
-          run};
+          run_equal_budget};
 }
 
 }  // namespace pliant::experiments

@@ -17,7 +17,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 60, kYoung = 1e3;
+constexpr double kGridStep = 1.0 / 60, kYoung = 1e3;
 
 MeshData shape(int kind, const Vec3& centre, Index cells) {
   switch (kind % 3) {
@@ -114,7 +114,7 @@ Outcomes simulate(Context& context, const std::shared_ptr<const Model>& model, c
   Outcomes out;
   for (; out.steps < steps && !context.stopped(); ++out.steps) {
     context.progress(static_cast<double>(out.steps) / steps, label);
-    const StepReport report = stepper->step(state, kStep);
+    const StepReport report = stepper->step(state, kGridStep);
     if (!report.advanced()) break;
     out.seconds += report.seconds.total;
     out.iterations += report.iterations;
@@ -137,7 +137,7 @@ Outcomes simulate(Context& context, const std::shared_ptr<const Model>& model, c
   return out;
 }
 
-void run(Context& context) {
+void run_grid(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const int objects = static_cast<int>(context.number("objects"));
   const double spacing = context.number("spacing");
@@ -155,7 +155,7 @@ void run(Context& context) {
         pile, "grid-b-pxpbd",
         {{"spacing", spacing}, {"iterations", sweeps}, {"history", true}, {"method", std::string(method)}});
     State next = state;
-    const StepReport report = stepper->step(next, 1e-3 * kStep + 0.25 * kStep);
+    const StepReport report = stepper->step(next, 1e-3 * kGridStep + 0.25 * kGridStep);
     const std::size_t count = std::min(report.history.size(), static_cast<std::size_t>(sweeps));
     Series curve{label, {}, {}};
     for (std::size_t k = 0; k < count; ++k) {
@@ -177,7 +177,7 @@ void run(Context& context) {
 
   const double seconds = context.number("twist_seconds");
   const auto bars = four_bars(std::max<Index>(2, cells / 2), context.number("turns"), seconds);
-  simulate(context, bars, "four bars twisting", static_cast<int>(std::lround(seconds / kStep)), spacing, state);
+  simulate(context, bars, "four bars twisting", static_cast<int>(std::lround(seconds / kGridStep)), spacing, state);
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ Experiment pxpbd_grid() {
            {"iterations", "100", "60", "of the step whose residual is followed"},
            {"turns", "0.75", "0.5", "by which either end of the bars is twisted"},
            {"twist_seconds", "2", "1", "the time that takes"}},
-          run};
+          run_grid};
 }
 
 }  // namespace pliant::experiments

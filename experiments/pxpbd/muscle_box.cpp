@@ -14,11 +14,11 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 120;
+constexpr double kMuscleBoxStep = 1.0 / 120;
 
-void run(Context& context) {
+void run_muscle_box(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
-  const int steps = static_cast<int>(std::lround(context.number("seconds") / kStep));
+  const int steps = static_cast<int>(std::lround(context.number("seconds") / kMuscleBoxStep));
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   const Index muscle = builder.add_muscle({"muscle", {{{0, 0.0}, {2, 0.0}, {2.5, 1.0}}}});
@@ -50,16 +50,16 @@ void run(Context& context) {
     int failures = 0;
     for (int s = 0; s < steps && !context.stopped(); ++s) {
       if (s % 10 == 0) context.progress(0.5 * s / steps, method.label);
-      const StepReport report = stepper->step(state, kStep);
+      const StepReport report = stepper->step(state, kMuscleBoxStep);
       failures += !report.advanced();
       seconds += report.seconds.total;
-      curve.x.push_back((s + 1) * kStep);
+      curve.x.push_back((s + 1) * kMuscleBoxStep);
       curve.y.push_back(node(state.x, middle)[1]);
     }
     if (context.stopped()) return;
     sag[method.label] = curve.y;
     const auto at = [&](double t) {
-      const auto s = static_cast<std::size_t>(std::lround(t / kStep)) - 1;
+      const auto s = static_cast<std::size_t>(std::lround(t / kMuscleBoxStep)) - 1;
       return s < curve.y.size() ? Json(curve.y[s]) : Json();
     };
     context.row({{"method", method.label},
@@ -81,7 +81,7 @@ void run(Context& context) {
   context.claim({"FP-PXPBD follows Newton: largest difference of the height, relative to the sag", "plausible, fig. 4",
                  difference / -low, difference < -0.1 * low});
   const std::vector<double>& heights = sag["FP-PXPBD"];
-  const auto relaxed = static_cast<std::size_t>(std::lround(2 / kStep)) - 1;
+  const auto relaxed = static_cast<std::size_t>(std::lround(2 / kMuscleBoxStep)) - 1;
   if (heights.size() > relaxed + 60)
     context.claim({"the contraction lifts the bar (height before and at the end, m)", "contracts, fig. 4",
                    Json::array({heights[relaxed], heights.back()}), heights.back() > 0.5 * heights[relaxed]});
@@ -97,7 +97,7 @@ Experiment pxpbd_muscle_box() {
            {"iterations", "4", "4", "of each step of 1/120 s"},
            {"stress", "2e4", "2e4", "greatest active stress, Pa"},
            {"seconds", "3", "3", "of the whole"}},
-          run};
+          run_muscle_box};
 }
 
 }  // namespace pliant::experiments

@@ -15,9 +15,9 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 0.01;
+constexpr double kResidualStep = 0.01;
 
-struct Method {
+struct ResidualMethod {
   std::string label, solver;
   ParameterMap parameters;
   double published_ms;  ///< of a frame of 40 iterations, Table 1
@@ -34,14 +34,14 @@ State hard_state(const Model& model, double size) {
   return state;
 }
 
-void run(Context& context) {
+void run_residual(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const auto iterations = static_cast<std::int64_t>(context.number("iterations"));
-  const std::vector<Method> methods = {{"XPBD", "xpbd", {}, 200},
-                                       {"B-PXPBD", "b-pxpbd", {}, 200},
-                                       {"B-PXPBD, zeta 0.5", "b-pxpbd", {{"zeta", 0.5}}, 200},
-                                       {"B-PXPBD, zeta 0.9", "b-pxpbd", {{"zeta", 0.9}}, 200},
-                                       {"FP-PXPBD", "fp-pxpbd", {}, 216}};
+  const std::vector<ResidualMethod> methods = {{"XPBD", "xpbd", {}, 200},
+                                               {"B-PXPBD", "b-pxpbd", {}, 200},
+                                               {"B-PXPBD, zeta 0.5", "b-pxpbd", {{"zeta", 0.5}}, 200},
+                                               {"B-PXPBD, zeta 0.9", "b-pxpbd", {{"zeta", 0.9}}, 200},
+                                               {"FP-PXPBD", "fp-pxpbd", {}, 216}};
   const std::vector<double> edges = context.numbers("edges");
   std::map<std::string, double> last;
   for (std::size_t k = 0; k < edges.size(); ++k) {
@@ -61,7 +61,7 @@ void run(Context& context) {
       parameters["history"] = true;
       const auto stepper = make_stepper(model, methods[m].solver, parameters);
       State state = start;
-      const StepReport report = stepper->step(state, kStep);
+      const StepReport report = stepper->step(state, kResidualStep);
       const auto& history = report.history;
       const double first = history.front().force;
       const auto at = [&](std::size_t i) {
@@ -83,7 +83,7 @@ void run(Context& context) {
         own.label = "true";
         parts.series = {own, primal, secondary};
       }
-      const double kappa = dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(kStep);
+      const double kappa = dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(kResidualStep);
       Json row = {{"method", methods[m].label},
                   {"vertices", model->nodes()},
                   {"elements", static_cast<Index>(model->bodies()[0].mesh->tets().size())},
@@ -129,7 +129,7 @@ Experiment pxpbd_residual() {
           {{"cells", "15", "6", "cells along an edge of the cube (the paper's has 16^3 vertices)"},
            {"edges", "0.25,0.1,0.05", "0.25,0.1", "edges of the cells, m: they decide the stiffness number"},
            {"iterations", "500", "200", "of each method"}},
-          run};
+          run_residual};
 }
 
 }  // namespace pliant::experiments

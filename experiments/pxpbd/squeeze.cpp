@@ -16,9 +16,9 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 0.01;
+constexpr double kSqueezeStep = 0.01;
 
-struct Method {
+struct SqueezeMethod {
   std::string label, solver;
   ParameterMap parameters;
   double published_ms;
@@ -40,14 +40,15 @@ void run_sqrt_energy(Context& context) {
   const int steps = static_cast<int>(context.number("steps"));
   const double edge = 1.0 / static_cast<double>(cells), length = 4;
   const BodyOptions body = pxpbd_box({4 * cells, cells, cells}, edge, "fixed-corotated", 1e4);
-  const double end = steps * kStep;
+  const double end = steps * kSqueezeStep;
   const auto model = held_model(body, {{0, Vec3::Zero()},
                                        {0.3 * end, Vec3(0.5 * length, 0, 0)},
                                        {0.9 * end, Vec3(-0.25 * length, 0, 0)},
                                        {end, Vec3(-0.25 * length, 0, 0)}});
   Chart chart{"how far the bar swells from its axis", "step", "m", true, {}};
-  for (const Method& method : {Method{"XPBD, root of the energy", "xpbd", {{"constraints", "sqrt-energy"}}, 22},
-                               Method{"FP-PXPBD", "fp-pxpbd", {}, 44}, Method{"XPBD", "xpbd", {}, 22}}) {
+  for (const SqueezeMethod& method :
+       {SqueezeMethod{"XPBD, root of the energy", "xpbd", {{"constraints", "sqrt-energy"}}, 22},
+        SqueezeMethod{"FP-PXPBD", "fp-pxpbd", {}, 44}, SqueezeMethod{"XPBD", "xpbd", {}, 22}}) {
     ParameterMap parameters = method.parameters;
     parameters["iterations"] = static_cast<std::int64_t>(context.number("iterations"));
     const auto stepper = make_stepper(model, method.solver, parameters);
@@ -58,7 +59,7 @@ void run_sqrt_energy(Context& context) {
     int done = 0;
     std::string outcome = "bounded";
     for (; done < steps && !context.stopped(); ++done) {
-      const StepReport report = stepper->step(state, kStep);
+      const StepReport report = stepper->step(state, kSqueezeStep);
       timer.add(report.seconds.solve, report.iterations);
       if (!report.advanced()) {
         outcome = std::string(to_string(report.outcome));
@@ -75,7 +76,7 @@ void run_sqrt_energy(Context& context) {
     context.row({{"method", method.label},
                  {"vertices", model->nodes()},
                  {"elements", static_cast<Index>(body.mesh->tets().size())},
-                 {"kappa", dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(kStep)},
+                 {"kappa", dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(kSqueezeStep)},
                  {"steps", done},
                  {"largest_distance", largest},
                  {"outcome", outcome},
@@ -103,21 +104,21 @@ void run_neo_hookean(Context& context) {
   State state = model->rest_state();
   for (int s = 0; s < steps && !context.stopped(); ++s) {
     context.progress(0.5 * s / steps, "Newton");
-    newton->step(state, kStep);
+    newton->step(state, kSqueezeStep);
     truth.push_back(state);
   }
   Chart chart{"difference to Newton, relative to the displacement", "step", "", true, {}};
   const double rest = volume_of(*body.mesh, model->rest());
-  for (const Method& method :
-       {Method{"XPBD, 100 iterations", "xpbd", {{"iterations", std::int64_t{100}}}, 795},
-        Method{"B-PXPBD, 10 iterations", "b-pxpbd", {{"iterations", std::int64_t{10}}}, 0},
-        Method{"FP-PXPBD, 10 iterations", "fp-pxpbd", {{"iterations", std::int64_t{10}}}, 345}}) {
+  for (const SqueezeMethod& method :
+       {SqueezeMethod{"XPBD, 100 iterations", "xpbd", {{"iterations", std::int64_t{100}}}, 795},
+        SqueezeMethod{"B-PXPBD, 10 iterations", "b-pxpbd", {{"iterations", std::int64_t{10}}}, 0},
+        SqueezeMethod{"FP-PXPBD, 10 iterations", "fp-pxpbd", {{"iterations", std::int64_t{10}}}, 345}}) {
     const auto stepper = make_stepper(model, method.solver, method.parameters);
     state = model->rest_state();
     Series curve{method.label, {}, {}};
     Timer timer;
     for (std::size_t s = 0; s < truth.size() && !context.stopped(); ++s) {
-      const StepReport report = stepper->step(state, kStep);
+      const StepReport report = stepper->step(state, kSqueezeStep);
       timer.add(report.seconds.solve, 1);
       curve.x.push_back(static_cast<double>(s));
       curve.y.push_back((state.x - truth[s].x).norm() / (truth[s].x - model->rest()).norm());
@@ -127,7 +128,7 @@ void run_neo_hookean(Context& context) {
     context.row({{"method", method.label},
                  {"vertices", model->nodes()},
                  {"elements", static_cast<Index>(body.mesh->tets().size())},
-                 {"kappa", dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(kStep)},
+                 {"kappa", dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(kSqueezeStep)},
                  {"difference", curve.y.back()},
                  {"volume_difference", change},
                  {"newton_volume", V / rest},

@@ -46,7 +46,7 @@ State start_of(const Trial& trial, const Model& model) {
   return state;
 }
 
-void run(Context& context) {
+void run_stability(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const int steps = static_cast<int>(context.number("steps"));
   std::vector<Trial> trials;
@@ -100,7 +100,7 @@ Experiment pxpbd_stability() {
   return {"pxpbd/stability",
           "Random positions, steps ten times too large, extreme pulling: which solvers stay bounded",
           {{"cells", "4", "2", "across the bar"}, {"steps", "1000", "200", "of every trial"}},
-          run};
+          run_stability};
 }
 
 }  // namespace pliant::experiments

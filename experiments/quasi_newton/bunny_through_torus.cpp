@@ -15,8 +15,6 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
 std::shared_ptr<const TetMesh> bunny(Context& context) {
   MeshData data;
   if (context.text("meshes").empty()) {
@@ -30,7 +28,7 @@ std::shared_ptr<const TetMesh> bunny(Context& context) {
   return std::make_shared<TetMesh>(std::move(data));
 }
 
-void run(Context& context) {
+void run_bunny_through_torus(Context& context) {
   const auto mesh = bunny(context);
   const int axis = longest_axis(*mesh);
   Vec3 low = mesh->vertices()[0], high = low;
@@ -82,10 +80,10 @@ void run(Context& context) {
   bool finite = true;
   int evaluations = 0, iterations = 0;
   double ms = 0;
-  const int frames = static_cast<int>(std::lround((seconds + 1) / kStep));
+  const int frames = static_cast<int>(std::lround((seconds + 1) / kFrame));
   for (int frame = 0; frame < frames && finite && !context.stopped(); ++frame) {
     context.progress(frame / double(frames), "pulling");
-    const StepReport report = stepper->step(state, kStep);
+    const StepReport report = stepper->step(state, kFrame);
     finite = report.advanced() && state.x.allFinite() && state.v.allFinite();
     gaps.push_back(report.minimum_gap / radius);
     evaluations += report.line_search_evaluations;
@@ -121,7 +119,7 @@ Experiment bunny_through_torus() {
            {"scale", "1", "0.5", "resolution of the sphere"},
            {"hole", "0.6", "0.6", "radius of the torus's hole over that of the body"},
            {"seconds", "4", "4", "that the pull takes"}},
-          run};
+          run_bunny_through_torus};
 }
 
 }  // namespace pliant::experiments

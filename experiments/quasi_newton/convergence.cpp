@@ -16,11 +16,9 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
-void run(Context& context) {
+void run_convergence(Context& context) {
   const auto model = table1_model(table1_scene("twisting bar"), context.text("meshes"), context.number("scale"));
-  const State start = state_after(model, static_cast<int>(context.number("frame")), kStep);
+  const State start = state_after(model, static_cast<int>(context.number("frame")), kFrame);
   struct Group {
     std::string figure;
     std::vector<Contender> methods;
@@ -44,7 +42,7 @@ void run(Context& context) {
   std::vector<Contender> all;
   for (const Group& group : groups) all.insert(all.end(), group.methods.begin(), group.methods.end());
   const auto curves =
-      convergence_curves(context, model, start, kStep, all, static_cast<std::int64_t>(context.number("iterations")));
+      convergence_curves(context, model, start, kFrame, all, static_cast<std::int64_t>(context.number("iterations")));
   if (curves.size() < all.size()) return;
   std::map<std::string, ConvergenceCurve> by_label;
   std::size_t k = 0;
@@ -93,7 +91,7 @@ Experiment convergence() {
            {"scale", "1", "0.5", "resolution of the generated bar"},
            {"frame", "30", "30", "of the twist, where one step is taken apart"},
            {"iterations", "100", "60", "of each method"}},
-          run};
+          run_convergence};
 }
 
 }  // namespace pliant::experiments

@@ -13,11 +13,9 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
-void run(Context& context) {
+void run_iterative(Context& context) {
   const auto model = table1_model(table1_scene("twisting bar"), context.text("meshes"), context.number("scale"));
-  const State start = state_after(model, static_cast<int>(context.number("frame")), kStep);
+  const State start = state_after(model, static_cast<int>(context.number("frame")), kFrame);
   const std::int64_t five = 5, fifteen = 15;
   const auto cg = [](std::int64_t n) -> ParameterMap {
     return {{"linear", "pcg"}, {"preconditioner", "jacobi"}, {"linear_iterations", n}};
@@ -40,7 +38,7 @@ void run(Context& context) {
       {"frame-start, 5 PCG, ichol of ours", "quasi-newton", start_by_pcg("laplacian", five)},
       {"frame-start, 15 PCG, ichol of ours", "quasi-newton", start_by_pcg("laplacian", fifteen)},
   };
-  const auto curves = convergence_curves(context, model, start, kStep, methods,
+  const auto curves = convergence_curves(context, model, start, kFrame, methods,
                                          static_cast<std::int64_t>(context.number("iterations")));
   if (curves.size() < methods.size()) return;
   for (std::size_t k = 0; k < curves.size(); ++k) context.row(convergence_row(curves[k], k < 7 ? "16" : "17"));
@@ -69,7 +67,7 @@ Experiment iterative() {
            {"scale", "1", "0.5", "resolution of the generated bar"},
            {"frame", "30", "30", "of the twist, where one step is taken apart"},
            {"iterations", "60", "40", "of each method"}},
-          run};
+          run_iterative};
 }
 
 }  // namespace pliant::experiments

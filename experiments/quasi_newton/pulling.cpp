@@ -14,11 +14,9 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
-void run(Context& context) {
+void run_pulling(Context& context) {
   const Table1Scene& scene = table1_scene("hippo");
-  const int frames = static_cast<int>(context.number("seconds") / kStep);
+  const int frames = static_cast<int>(context.number("seconds") / kFrame);
   bool all_finite = true;
   double farthest = 0;
   for (const std::string& law : context.list("laws")) {
@@ -52,8 +50,8 @@ void run(Context& context) {
           }
         }
       }
-      for (Grab& grab : state.grabs) grab.target += kStep * drift;
-      const StepReport report = stepper->step(state, kStep);
+      for (Grab& grab : state.grabs) grab.target += kFrame * drift;
+      const StepReport report = stepper->step(state, kFrame);
       finite = report.advanced() && state.x.allFinite();
       ms += 1e3 * report.seconds.total;
       most = std::max(most, (state.x - model->rest()).cwiseAbs().maxCoeff() / scene.size);
@@ -61,7 +59,7 @@ void run(Context& context) {
     }
     context.row({{"law", law},
                  {"vertices", model->nodes()},
-                 {"seconds", done * kStep},
+                 {"seconds", done * kFrame},
                  {"pulls", pulls},
                  {"ms", ms / std::max(1, done)},
                  {"finite", finite},
@@ -84,7 +82,7 @@ Experiment pulling() {
            {"laws", "linear-corotated,neo-hookean", "neo-hookean", "to pull at"},
            {"solver", "quasi-newton", "quasi-newton", "any solver of the catalogue that minimises"},
            {"seconds", "600", "30", "simulated"}},
-          run};
+          run_pulling};
 }
 
 }  // namespace pliant::experiments

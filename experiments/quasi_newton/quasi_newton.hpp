@@ -4,6 +4,9 @@
 
 namespace pliant::experiments {
 
+/// The time step of all of them, s.
+inline constexpr double kFrame = 1.0 / 30;
+
 /// The experiments of Liu, Bouaziz, Kavan 2017.
 std::vector<Experiment> quasi_newton_experiments();
 

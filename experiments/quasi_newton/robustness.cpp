@@ -16,8 +16,6 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
 /// Held at one end, without gravity.
 std::shared_ptr<const Model> held_body(const std::shared_ptr<const TetMesh>& mesh, const std::string& law, Lame lame,
                                        const Vec3& gravity) {
@@ -63,7 +61,7 @@ void random_start(Context& context) {
     for (int frame = 0; frame < frames && finite && !context.stopped(); ++frame) {
       context.progress((static_cast<double>(k) + frame / double(frames)) / (static_cast<double>(names.size()) + 1),
                        names[k]);
-      finite = stepper->step(state, kStep).advanced() && state.x.allFinite();
+      finite = stepper->step(state, kFrame).advanced() && state.x.allFinite();
       distance.push_back((state.x - model->rest()).cwiseAbs().maxCoeff() / scene.size);
     }
     const double last = distance.empty() ? 1 : distance.back();
@@ -95,7 +93,7 @@ void without_line_search(Context& context) {
     for (Index i = 0; i < model->nodes(); ++i) node(state.v, i).x() = 5 * scene.size;
     double farthest = 0;
     for (int frame = 0; frame < 60 && !context.stopped(); ++frame) {
-      if (!stepper->step(state, kStep).advanced() || !state.x.allFinite()) farthest = 1e300;
+      if (!stepper->step(state, kFrame).advanced() || !state.x.allFinite()) farthest = 1e300;
       if (farthest >= 1e300) break;
       farthest = std::max(farthest, (state.x - model->rest()).cwiseAbs().maxCoeff() / scene.size);
     }
@@ -109,7 +107,7 @@ void without_line_search(Context& context) {
                  largest["robust"] < 10 && largest["none"] > 10 * largest["robust"]});
 }
 
-void run(Context& context) {
+void run_robustness(Context& context) {
   random_start(context);
   if (!context.stopped()) without_line_search(context);
 }
@@ -122,7 +120,7 @@ Experiment robustness() {
           {{"meshes", "", "", "folder with hippo.mesh and squirrel_modified.mesh; empty: generated stand-ins"},
            {"scale", "1", "0.5", "resolution of the stand-ins"},
            {"frames", "600", "300", "of 1/30 s after the random start"}},
-          run};
+          run_robustness};
 }
 
 }  // namespace pliant::experiments

@@ -14,8 +14,6 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
 std::shared_ptr<const Model> shaken(Context& context) {
   const Table1Scene& scene = table1_scene("shaking bar");
   const auto mesh = table1_mesh(scene, context.text("meshes"), context.number("scale"));
@@ -35,7 +33,7 @@ std::shared_ptr<const Model> shaken(Context& context) {
   return builder.build();
 }
 
-void run(Context& context) {
+void run_shaken_bar(Context& context) {
   const auto model = shaken(context);
   const double size = table1_scene("shaking bar").size;
   const int frames = static_cast<int>(context.number("frames"));
@@ -50,7 +48,7 @@ void run(Context& context) {
     std::vector<double> reach;
     double most = 0;
     for (int frame = 0; frame < frames && most < 1e3 && !context.stopped(); ++frame) {
-      const bool ok = stepper->step(state, kStep).advanced() && state.x.allFinite();
+      const bool ok = stepper->step(state, kFrame).advanced() && state.x.allFinite();
       most = ok ? std::max(most, (state.x - model->rest()).cwiseAbs().maxCoeff() / size) : 1e3;
       reach.push_back(most);
     }
@@ -75,7 +73,7 @@ Experiment shaken_bar() {
            {"mu", "4e5", "4e5", "Pa; lambda is 2.5 times it"},
            {"reach", "0.15", "0.15", "of the shaking, in lengths of the bar"},
            {"frames", "120", "90", "of 1/30 s"}},
-          run};
+          run_shaken_bar};
 }
 
 }  // namespace pliant::experiments

@@ -16,15 +16,13 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 1.0 / 30;
-
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
   return values[values.size() / 2];
 }
 
-void run(Context& context) {
+void run_table1(Context& context) {
   const double scale = context.number("scale");
   const int frames = static_cast<int>(context.number("frames"));
   const auto& scenes = table1_scenes();
@@ -41,7 +39,7 @@ void run(Context& context) {
         make_stepper(model, "pod-newton",
                      {{"criterion", "step-length"}, {"tolerance", 1e-9}, {"max_iterations", std::int64_t{200}}});
     State state = model->rest_state();
-    ours->step(state, kStep);  // pays the factorisation
+    ours->step(state, kFrame);  // pays the factorisation
     std::vector<double> ms, newton_ms, errors, newton_errors;
     int evaluations = 0, iterations = 0;
     for (int frame = 1; frame < frames && !context.stopped(); ++frame) {
@@ -49,7 +47,7 @@ void run(Context& context) {
                        fmt::format("{}, {}", scene.name, scene.law));
       State before = state, reference = state, one = state;
       const double begin = processor_ms();
-      const StepReport report = ours->step(state, kStep);
+      const StepReport report = ours->step(state, kFrame);
       const double taken = processor_ms() - begin;
       if (!report.advanced()) break;
       ms.push_back(taken);
@@ -57,9 +55,9 @@ void run(Context& context) {
       iterations += report.iterations;
       if (frame % 5 != 0) continue;  // the errors, on every fifth frame
       const double newton_begin = processor_ms();
-      const StepReport single = newton->step(one, kStep);
+      const StepReport single = newton->step(one, kFrame);
       const double newton_taken = processor_ms() - newton_begin;
-      const StepReport converged = exact->step(reference, kStep);
+      const StepReport converged = exact->step(reference, kFrame);
       newton_ms.push_back(newton_taken);
       if (!converged.advanced() || single.history.empty()) continue;
       const double start = single.history.front().energy;  // at the prediction, where both begin
@@ -110,7 +108,7 @@ Experiment table1() {
       {{"meshes", "", "", "folder with the paper's meshes (sphere.mesh, hippo.mesh, ...); empty: generated stand-ins"},
        {"scale", "1", "0.5", "resolution of the stand-ins, as a share of the paper's"},
        {"frames", "60", "21", "frames of 1/30 s"}},
-      run};
+      run_table1};
 }
 
 }  // namespace pliant::experiments

@@ -13,11 +13,11 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kStep = 0.01;
+constexpr double kAccuracyStep = 0.01;
 constexpr double kLength = 1.66;  ///< diagonal of the bar, m
 
-void run(Context& context) {
-  const auto steps = static_cast<int>(context.number("seconds") / kStep);
+void run_accuracy(Context& context) {
+  const auto steps = static_cast<int>(context.number("seconds") / kAccuracyStep);
   const std::vector<std::string> scenes = context.list("scenes");
   const std::vector<double> stiffnesses = context.numbers("young"), taus = context.numbers("tau");
   const std::vector<int> resolutions = context.integers("across");
@@ -27,14 +27,14 @@ void run(Context& context) {
     for (double young : stiffnesses)
       for (int across : resolutions) {
         const auto model = scene == "swing" ? swinging_bar(across, young) : dropped_bar(across, young);
-        MethodRun exact(model, {"corotational", "corotational"}, kStep);
+        MethodRun exact(model, {"corotational", "corotational"}, kAccuracyStep);
         std::vector<MethodRun> warped;
         for (double tau : taus)
           warped.emplace_back(
               model,
               Method{
                   fmt::format("tau {}", tau), "warp-canceling", {{"tau", tau}, {"unknown", context.text("unknown")}}},
-              kStep);
+              kAccuracyStep);
         std::vector<double> deviation(taus.size(), 0.0);
         for (int s = 0; s < steps && !context.stopped(); ++s) {
           context.progress((done + double(s) / steps) / runs, fmt::format("{}, E = {:.0e}", scene, young));
@@ -93,7 +93,7 @@ Experiment accuracy() {
         "thresholds, m/s; the deviation is claimed of the first, shares of the last"},
        {"unknown", "change", "change", "what is solved for: change or velocity"},
        {"seconds", "2", "2", "of motion"}},
-      run};
+      run_accuracy};
 }
 
 }  // namespace pliant::experiments

@@ -11,7 +11,7 @@ namespace pliant::experiments {
 
 namespace {
 
-void run(Context& context) {
+void run_bears(Context& context) {
   const double h = context.number("dt");
   const int steps = static_cast<int>(context.number("steps"));
   const auto model = bowl_of_bodies(static_cast<Index>(context.number("bodies")),
@@ -68,7 +68,7 @@ Experiment bears() {
            {"mesh", "", "", "a mesh file in place of the generated bodies, brought to 0.3 m"},
            {"dt", "0.01", "0.01", "s"},
            {"steps", "300", "120", "frames"}},
-          run};
+          run_bears};
 }
 
 }  // namespace pliant::experiments

@@ -53,7 +53,7 @@ Matrix12 stiffness(const CorotatedElements& elements, Index slot, double scale, 
   return K;
 }
 
-void run(Context& context) {
+void run_low_rank(Context& context) {
   const auto model = sculpture(static_cast<Index>(context.number("across")), 5e7);
   SparseCholesky factor;
   factor.analyze(model->pattern(), 3);
@@ -132,7 +132,7 @@ Experiment low_rank() {
           {{"across", "5", "2", "cells across a strut of the sculpture"},
            {"shares", "0.0003,0.01,0.1,0.44", "0.003,0.05", "of the elements that change"},
            {"most", "5000", "500", "elements up to which CHOLMOD is asked: it takes minutes beyond"}},
-          run};
+          run_low_rank};
 }
 
 }  // namespace pliant::experiments

@@ -24,7 +24,7 @@ constexpr double kMegabytes[3][3] = {{1.5, 7.8, 14.8}, {22, 268, 884}, {62, 956,
 
 int size_index(std::size_t tets) { return tets < 30000 ? 0 : tets < 220000 ? 1 : 2; }
 
-void run(Context& context) {
+void run_sculpture_drop(Context& context) {
   const double h = context.number("dt");
   const int steps = static_cast<int>(context.number("steps"));
   const std::vector<double> stiffnesses = context.numbers("young");
@@ -101,7 +101,7 @@ Experiment sculpture_drop() {
            {"dt", "0.01", "0.01", "s"},
            {"tau", "0.02", "0.02", "threshold of warp-canceling, m/s"},
            {"cg_tolerance", "1e-4", "1e-4", "relative residual"}},
-          run};
+          run_sculpture_drop};
 }
 
 }  // namespace pliant::experiments

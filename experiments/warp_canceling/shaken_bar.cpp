@@ -15,7 +15,7 @@ namespace {
 /// Farther than this from the origin, a bar of two metres has come apart, m.
 constexpr double kFar = 10;
 
-void run(Context& context) {
+void run_warped_shaken_bar(Context& context) {
   const double h = context.number("dt");
   const int steps = static_cast<int>(context.number("steps"));
   const auto model = shaken_bar(context.number("young"));
@@ -58,7 +58,7 @@ Experiment shaken_bar_experiment() {
       "warp-canceling/shaken-bar",
       "A bar shaken by 0.4 m at 5 Hz: which matrices survive it (quasi-newton, fig. 10)",
       {{"young", "5e5", "5e5", "Pa"}, {"dt", "0.0333333333", "0.0333333333", "s"}, {"steps", "150", "150", "frames"}},
-      run};
+      run_warped_shaken_bar};
 }
 
 }  // namespace pliant::experiments

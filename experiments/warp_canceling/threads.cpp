@@ -12,7 +12,7 @@ namespace pliant::experiments {
 
 namespace {
 
-void run(Context& context) {
+void run_threads(Context& context) {
   const auto model = sculpture(static_cast<Index>(context.number("across")), 1e6);
   const std::vector<int> threads = context.integers("threads");
   double one = 0, last = 0;
@@ -43,7 +43,7 @@ Experiment threads_experiment() {
           {{"across", "5", "3", "cells across a strut of the sculpture"},
            {"threads", "1,2,4,8", "1,2", "numbers of threads"},
            {"steps", "60", "30", "frames"}},
-          run};
+          run_threads};
 }
 
 }  // namespace pliant::experiments

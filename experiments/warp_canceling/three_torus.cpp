@@ -16,7 +16,7 @@ struct Case {
   double published[2];  ///< average ms, stiff and soft
 };
 
-void run(Context& context) {
+void run_three_torus(Context& context) {
   const double h = context.number("dt");
   const int steps = static_cast<int>(context.number("steps"));
   const auto budget = [](double share) {
@@ -69,7 +69,7 @@ Experiment three_torus_experiment() {
           {{"cells", "6", "3", "through the thickness; 6 gives 20 thousand tets"},
            {"dt", "0.01", "0.01", "s"},
            {"steps", "300", "120", "frames"}},
-          run};
+          run_three_torus};
 }
 
 }  // namespace pliant::experiments

@@ -9,7 +9,7 @@ namespace {
 
 using testing::PairSampler;
 
-constexpr std::array<PairKind, 2> kKinds = {PairKind::point_triangle, PairKind::edge_edge};
+constexpr std::array<PairKind, 2> kCcdKinds = {PairKind::point_triangle, PairKind::edge_edge};
 
 TEST(Ccd, FindsEveryConstructedCollisionAndNeverOvershoots) {
   const testing::CcdCampaign result = testing::run_ccd_campaign(20000, 1);
@@ -47,7 +47,7 @@ TEST(Ccd, ACommonMotionIsNoCollisionHoweverFast) {
   for (int k = 0; k < 200; ++k) {
     const Corners x = sample.corners();
     const Vec3 v = sample.vector(1e6);
-    for (PairKind kind : kKinds) {
+    for (PairKind kind : kCcdKinds) {
       if (closest(kind, x).d2 < 1e-6) continue;
       EXPECT_FALSE(time_of_impact(kind, x, {v, v, v, v}));
     }
@@ -64,7 +64,7 @@ TEST(Ccd, TheIterationLimitKeepsItSafe) {
   PairSampler sample(4);
   for (int k = 0; k < 500; ++k) {
     const Corners x = sample.corners(), dx = sample.corners(3);
-    for (PairKind kind : kKinds) {
+    for (PairKind kind : kCcdKinds) {
       const auto rough = time_of_impact(kind, x, dx, {.max_iterations = 2});
       const auto fine = time_of_impact(kind, x, dx);
       if (fine) {

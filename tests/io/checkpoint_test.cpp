@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "pliant/math/error.hpp"
+#include "support/text_file.hpp"
 
 namespace pliant {
 namespace {
@@ -26,13 +27,6 @@ std::filesystem::path fresh_folder(const std::string& name) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;
-}
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 void overwrite(const std::filesystem::path& file, const std::string& bytes) {
@@ -56,7 +50,7 @@ TEST(Checkpoint, ReadsBackTheSameBits) {
 TEST(Checkpoint, EveryTruncationIsDetected) {
   const auto file = fresh_folder("truncated") / "a.pliant";
   write_checkpoint(file, sample(1));
-  const std::string whole = content(file);
+  const std::string whole = file_content(file);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     overwrite(file, whole.substr(0, size));
     EXPECT_THROW(read_checkpoint(file), InputError) << size;
@@ -66,7 +60,7 @@ TEST(Checkpoint, EveryTruncationIsDetected) {
 TEST(Checkpoint, EveryDamagedByteIsDetected) {
   const auto file = fresh_folder("damaged") / "a.pliant";
   write_checkpoint(file, sample(1));
-  const std::string whole = content(file);
+  const std::string whole = file_content(file);
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::string damaged = whole;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
@@ -100,7 +94,7 @@ TEST(CheckpointFolder, FallsBackToTheOneBeforeWithANotice) {
   CheckpointFolder folder(fresh_folder("fallback"));
   folder.write(sample(10));
   folder.write(sample(20));
-  overwrite(folder.files().back(), content(folder.files().back()).substr(0, 100));
+  overwrite(folder.files().back(), file_content(folder.files().back()).substr(0, 100));
   std::vector<std::string> notices;
   const auto found = folder.newest([&](const std::string& text) { notices.push_back(text); });
   ASSERT_TRUE(found);

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "pliant/math/error.hpp"
+#include "support/text_file.hpp"
 
 namespace pliant {
 namespace {
@@ -30,13 +31,6 @@ std::filesystem::path test_file(const std::string& name) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "pliant_telemetry";
   std::filesystem::create_directories(folder);
   return folder / name;
-}
-
-std::string content(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 TEST(Telemetry, NumbersReadBackAsTheSameBits) {
@@ -109,10 +103,10 @@ TEST(StepLog, ResumeCutsLaterAndTornLinesAndSumsUpTheRest) {
     for (int i = 1; i <= 4; ++i) log.append(step_line(i, 0.5 * i, sample_report()));
   }
   std::ofstream(file, std::ios::app) << "{\"step\": 5, \"ti";  // the kill came in the middle of a line
-  const std::string first_two = content(file).substr(0, 2 * (step_line(1, 0.5, sample_report()).size() + 1));
+  const std::string first_two = file_content(file).substr(0, 2 * (step_line(1, 0.5, sample_report()).size() + 1));
   StepHistory history;
   { StepLog log = StepLog::resume(file, 2, history); }
-  EXPECT_EQ(content(file), first_two);
+  EXPECT_EQ(file_content(file), first_two);
   EXPECT_EQ(history.totals.steps, 2);
   EXPECT_EQ(history.totals.iterations, 14);
   EXPECT_EQ(history.totals.outcomes.at("iteration-limit"), 2);

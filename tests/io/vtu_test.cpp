@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "pliant/mesh/formats/atomic_file.hpp"
+#include "support/text_file.hpp"
 
 namespace pliant {
 namespace {
@@ -21,13 +22,6 @@ std::filesystem::path folder() {
   std::filesystem::remove_all(path);
   std::filesystem::create_directories(path);
   return path;
-}
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
 }
 
 std::size_t files_in(const std::filesystem::path& path) {
@@ -79,7 +73,7 @@ TEST(Vtu, KeepsEveryBitOfSeveralBodiesOfDifferentOrder) {
   const auto path = folder() / "frame.vtu";
   write_vtu(path, {points, cells, point_fields, cell_fields});
 
-  const std::string file = content(path);
+  const std::string file = file_content(path);
   EXPECT_NE(file.find("NumberOfPoints=\"34\" NumberOfCells=\"4\""), std::string::npos);
   EXPECT_EQ(array<double>(file, "Points"), points);
   EXPECT_EQ(array<double>(file, "velocity"), points);
@@ -98,7 +92,7 @@ TEST(Vtu, CutsLargeArraysIntoBlocks) {
   for (std::size_t i = 0; i < points.size(); ++i) points[i] = std::sin(static_cast<double>(i));
   const auto path = folder() / "frame.vtu";
   write_vtu(path, {points, {}, {}, {}});
-  EXPECT_EQ(array<double>(content(path), "Points"), points);
+  EXPECT_EQ(array<double>(file_content(path), "Points"), points);
 }
 
 TEST(Vtu, WritesTheSameBytesAgain) {
@@ -106,13 +100,13 @@ TEST(Vtu, WritesTheSameBytesAgain) {
   const auto path = folder();
   write_vtu(path / "a.vtu", {points, {}, {}, {}});
   write_vtu(path / "b.vtu", {points, {}, {}, {}});
-  EXPECT_EQ(content(path / "a.vtu"), content(path / "b.vtu"));
+  EXPECT_EQ(file_content(path / "a.vtu"), file_content(path / "b.vtu"));
 }
 
 TEST(Vtu, WritesAnEmptyGrid) {
   const auto path = folder() / "empty.vtu";
   write_vtu(path, {});
-  const std::string file = content(path);
+  const std::string file = file_content(path);
   EXPECT_NE(file.find("NumberOfPoints=\"0\" NumberOfCells=\"0\""), std::string::npos);
   EXPECT_TRUE(array<double>(file, "Points").empty());
 }
@@ -121,7 +115,7 @@ TEST(Pvd, ListsFramesWithTheirTimes) {
   const auto path = folder() / "result.pvd";
   const std::vector<PvdFrame> frames = {{0, "frames/0.vtu"}, {0.1, "frames/a&b.vtu"}};
   write_pvd(path, frames);
-  const std::string file = content(path);
+  const std::string file = file_content(path);
   EXPECT_NE(file.find("<DataSet timestep=\"0\" part=\"0\" file=\"frames/0.vtu\"/>"), std::string::npos);
   EXPECT_NE(file.find("<DataSet timestep=\"0.1\" part=\"0\" file=\"frames/a&amp;b.vtu\"/>"), std::string::npos);
 }
@@ -130,7 +124,7 @@ TEST(AtomicFile, ReplacesTheOldContentAndLeavesNothingElse) {
   const auto path = folder();
   write_atomically(path / "f", "a long first content");
   write_atomically(path / "f", "second");
-  EXPECT_EQ(content(path / "f"), "second");
+  EXPECT_EQ(file_content(path / "f"), "second");
   EXPECT_EQ(files_in(path), 1u);
 }
 
@@ -158,7 +152,7 @@ TEST(AtomicFile, KeepsTheOldContentWhenThereIsNoRoomForTheNew) {
   EXPECT_THROW(write_atomically(path / "f", std::string(5000, 'x')), std::system_error);
   setrlimit(RLIMIT_FSIZE, &old_limit);
   std::signal(SIGXFSZ, old_handler);
-  EXPECT_EQ(content(path / "f"), "old");
+  EXPECT_EQ(file_content(path / "f"), "old");
   EXPECT_EQ(files_in(path), 1u);
 }
 

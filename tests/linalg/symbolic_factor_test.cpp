@@ -15,8 +15,6 @@ using test::grid_pattern;
 using test::pattern_of;
 using test::random_pattern;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::vector<std::shared_ptr<const BlockPattern>> patterns() {
   std::mt19937 random(1);
   std::vector<std::shared_ptr<const BlockPattern>> all{pattern_of(1, {}, 2), pattern_of(40, {}, 2),

@@ -70,13 +70,13 @@ class EveryFibreLaw : public ::testing::TestWithParam<std::string> {
   }
 };
 
-std::vector<std::string> all_names() {
+std::vector<std::string> fibre_names() {
   std::vector<std::string> names;
   for (const auto& law : fibre_laws()) names.push_back(law->info().name);
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(FibreLaws, EveryFibreLaw, ::testing::ValuesIn(all_names()), [](const auto& instance) {
+INSTANTIATE_TEST_SUITE_P(FibreLaws, EveryFibreLaw, ::testing::ValuesIn(fibre_names()), [](const auto& instance) {
   std::string name = instance.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

@@ -56,13 +56,13 @@ class EveryLaw : public ::testing::TestWithParam<std::string> {
   }
 };
 
-std::vector<std::string> all_names() {
+std::vector<std::string> law_names() {
   std::vector<std::string> names;
   for (const auto& law : laws()) names.push_back(law->info().name);
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw, ::testing::ValuesIn(all_names()), [](const auto& instance) {
+INSTANTIATE_TEST_SUITE_P(Laws, EveryLaw, ::testing::ValuesIn(law_names()), [](const auto& instance) {
   std::string name = instance.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;

@@ -40,12 +40,6 @@ bool is_apart(const Model& model, const VecX& x) {
   return find_intersections(broad, all).empty();
 }
 
-Vec3 momentum(const Model& model, const State& state) {
-  Vec3 p = Vec3::Zero();
-  for (Index i = 0; i < model.nodes(); ++i) p += model.mass().lumped()[i] * node(state.v, i);
-  return p;
-}
-
 TEST(Contact, ABlockRestsOnAPlaneWithoutTouchingIt) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
@@ -83,14 +77,14 @@ TEST(Contact, AFrictionlessImpactConservesMomentum) {
   const auto model = builder.build();
   const auto stepper = make_stepper(model, "pod-newton", {{"tolerance", 1e-7}});
   State state = model->rest_state();
-  const Vec3 before = momentum(*model, state);
+  const Vec3 before = testing::momentum(*model, state);
   int touching = 0;
   for (int k = 0; k < 20; ++k) {
     const StepReport report = stepper->step(state, 1.0 / 100);
     ASSERT_TRUE(report.converged()) << k << ": " << report.detail;
     touching += report.contacts > 0;
     EXPECT_TRUE(is_apart(*model, state.x)) << k;
-    EXPECT_LE((momentum(*model, state) - before).norm(), 1e-8 * before.norm()) << k;
+    EXPECT_LE((testing::momentum(*model, state) - before).norm(), 1e-8 * before.norm()) << k;
   }
   EXPECT_GT(touching, 2);
   EXPECT_GT(node(state.v, 0).norm(), 0);  // the first was hit
@@ -117,7 +111,7 @@ Slide slide(double mu, double angle, double seconds, double h) {
     const StepReport report = stepper->step(state, h);
     EXPECT_TRUE(report.converged()) << report.detail;
   }
-  const Vec3 p = momentum(*model, state) / model->mass().lumped().sum();
+  const Vec3 p = testing::momentum(*model, state) / model->mass().lumped().sum();
   double shift = 0;
   for (Index i = 0; i < model->nodes(); ++i) shift += (node(state.x, i) - node(model->rest(), i)).x() / model->nodes();
   return {shift, p.x(), g * (std::sin(angle) - mu * std::cos(angle))};
@@ -174,7 +168,7 @@ TEST(Contact, FrictionMadeAnewWithinAStepActsFromTheImpactOn) {
     State state = model->rest_state();
     const StepReport report = stepper->step(state, 1.0 / 100);
     EXPECT_TRUE(report.converged()) << report.detail;
-    const Vec3 v = momentum(*model, state) / model->mass().lumped().sum();
+    const Vec3 v = testing::momentum(*model, state) / model->mass().lumped().sum();
     return v.x() - (2 - 0.3 * (1 + v.y()));
   };
   EXPECT_GT(speed_after_impact(1), 0.1);
@@ -296,7 +290,7 @@ TEST(Contact, FrictionOfAMovingPlaneCarriesABodyAlong) {
   State state = model->rest_state();
   for (int k = 0; k < 40; ++k) ASSERT_TRUE(stepper->step(state, 0.01).converged());
   // mu g t = 1.96 m/s would be more than the belt's speed: it sticks by now.
-  EXPECT_NEAR((momentum(*model, state) / model->mass().lumped().sum()).x(), 1, 0.01);
+  EXPECT_NEAR((testing::momentum(*model, state) / model->mass().lumped().sum()).x(), 1, 0.01);
 }
 
 TEST(Contact, StepsHaveTheSameBitsOnAnyNumberOfThreadsAndFromAnyStepper) {

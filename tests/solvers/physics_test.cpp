@@ -11,14 +11,6 @@
 namespace pliant {
 namespace {
 
-Vec3 momentum(const Model& model, const State& state) {
-  VecX p;
-  model.mass().multiply(state.v, p);
-  Vec3 sum = Vec3::Zero();
-  for (Index i = 0; i < model.nodes(); ++i) sum += node(p, i);
-  return sum;
-}
-
 double total_mass(const Model& model) { return model.mass().lumped().sum(); }
 
 class Physics : public ::testing::TestWithParam<std::tuple<std::string, MassKind, int>> {};
@@ -46,9 +38,9 @@ TEST_P(Physics, LinearMomentumOfAFreeSpinningBodyIsKept) {
   const auto model = testing::free_block("stable-neo-hookean", {0.3, -0.2, 0.1}, {1, 2, 3}, Vec3::Zero(), mass, order);
   const auto stepper = make_stepper(model, solver, {{"criterion", "residual"}, {"tolerance", 1e-9}});
   State state = model->rest_state();
-  const Vec3 before = momentum(*model, state);
+  const Vec3 before = testing::momentum(*model, state);
   for (int s = 0; s < 20; ++s) ASSERT_TRUE(stepper->step(state, 0.02).converged());
-  EXPECT_LT((momentum(*model, state) - before).norm(), 1e-9 * total_mass(*model));
+  EXPECT_LT((testing::momentum(*model, state) - before).norm(), 1e-9 * total_mass(*model));
 }
 
 INSTANTIATE_TEST_SUITE_P(Solvers, Physics,

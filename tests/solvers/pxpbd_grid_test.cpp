@@ -23,7 +23,7 @@ BodyOptions soft_box(const Vec3& origin, const Vec3& size, std::array<Index, 3> 
 struct Momentum {
   Vec3 linear = Vec3::Zero(), angular = Vec3::Zero();
 };
-Momentum momentum(const Model& model, const State& state) {
+Momentum momenta(const Model& model, const State& state) {
   Momentum p;
   for (Index i = 0; i < model.nodes(); ++i) {
     const Vec3 mv = model.mass().lumped()[i] * node(state.v, i);
@@ -73,7 +73,7 @@ TEST(BackgroundGrid, TransferConservesMassAndMomentumAndKeepsAffineMotion) {
       for (Index i = 0; i < model->nodes(); ++i) node(state.v, i) += 0.3 * std::sin(7.0 * i) * Vec3(1, -1, 0.5);
     gradients.fit(state.x, state.v, model->mass().lumped(), grid.spacing(), C);
     transfer_to_grid(grid, state.x, state.v, C, model->mass().lumped(), mass, velocity);
-    const Momentum before = momentum(*model, state);
+    const Momentum before = momenta(*model, state);
     Momentum after;
     double total = 0;
     for (std::size_t i = 0; i < mass.size(); ++i) {
@@ -98,9 +98,9 @@ TEST(GridPxpbd, ABodyInFlightKeepsItsMomentum) {
   const auto model = builder.build();
   const auto stepper = make_stepper(model, "grid-b-pxpbd");
   State state = model->rest_state();
-  const Momentum before = momentum(*model, state);
+  const Momentum before = momenta(*model, state);
   for (int s = 0; s < 30; ++s) ASSERT_TRUE(stepper->step(state, 0.01).advanced());
-  const Momentum after = momentum(*model, state);
+  const Momentum after = momenta(*model, state);
   EXPECT_LT((after.linear - before.linear).norm(), 1e-10 * before.linear.norm());
   EXPECT_LT((after.angular - before.angular).norm(), 0.1 * before.angular.norm());
 }

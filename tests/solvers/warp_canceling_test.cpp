@@ -12,7 +12,7 @@
 namespace pliant {
 namespace {
 
-constexpr double kStep = 0.01;
+constexpr double kWarpStep = 0.01;
 
 struct Scene {
   std::array<Index, 3> cells = {6, 2, 2};
@@ -123,10 +123,10 @@ TEST(Corotational, TakesTheStepsOfADenseReference) {
     node(a.x, i) += 0.2 * Vec3(std::sin(7.0 * i), std::cos(3.0 * i), std::sin(i));
   b = a;
   for (int s = 0; s < 20; ++s) {
-    const StepReport report = stepper->step(a, kStep);
+    const StepReport report = stepper->step(a, kWarpStep);
     ASSERT_TRUE(report.succeeded()) << report.detail;
     EXPECT_EQ(report.factorisations, 1);
-    dense_step(*model, b, kStep);
+    dense_step(*model, b, kWarpStep);
     ASSERT_LT(largest_difference(a.x, b.x), 1e-10) << s;
     ASSERT_LT(largest_difference(a.v, b.v), 1e-8) << s;
   }
@@ -140,8 +140,8 @@ TEST(Corotational, ConjugateGradientsLandOnTheFactorisedSolution) {
         make_stepper(model, "corotational-cg", {{"preconditioner", std::string(preconditioner)}, {"tolerance", 1e-12}});
     State a = model->rest_state(), b = a;
     for (int s = 0; s < 10; ++s) {
-      ASSERT_TRUE(direct->step(a, kStep).succeeded());
-      const StepReport report = iterative->step(b, kStep);
+      ASSERT_TRUE(direct->step(a, kWarpStep).succeeded());
+      const StepReport report = iterative->step(b, kWarpStep);
       ASSERT_TRUE(report.succeeded()) << report.detail;
       EXPECT_GT(report.linear_iterations, 0);
     }
@@ -164,9 +164,9 @@ TEST(Corotational, HoldsPenalisedAndScriptedNodes) {
   for (const char* solver : {"corotational", "warp-canceling"}) {
     const auto stepper = make_stepper(model, solver);
     State state = model->rest_state();
-    for (int s = 0; s < 22; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 22; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     for (Index i : body.mesh->sets().at("x-max")) EXPECT_NEAR(node(state.x, i).x(), 1.3, 1e-3) << solver;
-    for (int s = 0; s < 20; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 20; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     for (Index i : body.mesh->sets().at("x-max")) EXPECT_LT(node(state.x, i).x(), 1.25) << solver;
     for (Index i : body.mesh->sets().at("x-min")) EXPECT_EQ(node(state.x, i).y(), node(model->rest(), i).y());
   }
@@ -179,11 +179,11 @@ TEST(Corotational, ReportsTheResidualThatNewtonWouldSee) {
   const auto model = make_model(scene);
   State state = model->rest_state();
   const auto stepper = make_stepper(model, "corotational");
-  for (int s = 0; s < 5; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+  for (int s = 0; s < 5; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
   State start = state;
-  const StepReport report = stepper->step(state, kStep);
+  const StepReport report = stepper->step(state, kWarpStep);
   IncrementalPotential potential(model, Integrator::implicit_euler);
-  potential.begin_step(start, kStep);
+  potential.begin_step(start, kWarpStep);
   VecX gradient;
   const double energy = potential.gradient(state.x, gradient);
   EXPECT_NEAR(report.residuals.force, gradient.norm(), 1e-6 * gradient.norm() + 1e-9);
@@ -203,8 +203,8 @@ TEST(WarpCanceling, WithThresholdZeroEqualsCorotationalAtEveryStep) {
       State state = model->rest_state();
       for (int s = 0; s < 60; ++s) {
         State reference = state;  // what one step does, not what rounding grows to
-        ASSERT_TRUE(exact->step(reference, kStep).succeeded());
-        ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+        ASSERT_TRUE(exact->step(reference, kWarpStep).succeeded());
+        ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
         ASSERT_LT(largest_difference(reference.x, state.x), 1e-10) << s << " " << unknown;
         ASSERT_LT(largest_difference(reference.v, state.v), 1e-8) << s << " " << unknown;
       }
@@ -222,10 +222,11 @@ TEST(WarpCanceling, FallsFreelyForFiveSecondsWithoutRefreshing) {
     const auto stepper = make_stepper(model, solver);
     State state = model->rest_state();
     for (int s = 1; s <= 500; ++s) {
-      const StepReport report = stepper->step(state, kStep);
+      const StepReport report = stepper->step(state, kWarpStep);
       ASSERT_TRUE(report.succeeded());
       EXPECT_EQ(figure(report, "refreshed_elements"), s == 1 ? 1 : 0) << solver;
-      const Vec3 fallen = scene.velocity * (s * kStep) + scene.gravity * (kStep * kStep * 0.5 * s * (s + 1));
+      const Vec3 fallen =
+          scene.velocity * (s * kWarpStep) + scene.gravity * (kWarpStep * kWarpStep * 0.5 * s * (s + 1));
       for (Index i = 0; i < model->nodes(); ++i)
         ASSERT_LT((node(state.x, i) - node(model->rest(), i) - fallen).norm(), 1e-9) << solver << s;
     }
@@ -244,8 +245,8 @@ TEST(WarpCanceling, StaysWithinOnePercentOfCorotationalForTwoSeconds) {
     State a = model->rest_state(), b = a;
     double worst = 0, share = 0;
     for (int s = 0; s < 200; ++s) {
-      ASSERT_TRUE(exact->step(a, kStep).succeeded());
-      const StepReport report = stepper->step(b, kStep);
+      ASSERT_TRUE(exact->step(a, kWarpStep).succeeded());
+      const StepReport report = stepper->step(b, kWarpStep);
       ASSERT_TRUE(report.succeeded());
       share += figure(report, "refreshed_elements") / 200;
       worst = std::max(worst, largest_difference(a.x, b.x));
@@ -273,7 +274,7 @@ struct Pieces {
     rotations = std::make_unique<NodeRotationField>(*model, NodeRotationKind::ring);
     matrix = std::make_unique<WarpedMatrix>(*model, *elements, partition);
     error = std::make_unique<WarpError>(*model, *elements, partition);
-    matrix->set_boundary(boundary_state({}, {}, model->rest(), 0), kStep);
+    matrix->set_boundary(boundary_state({}, {}, model->rest(), 0), kWarpStep);
   }
   void deform(const VecX& x) {
     elements->deform(x);
@@ -414,13 +415,13 @@ TEST(WarpCanceling, GoesOnFromItsMemoryWithTheSameBits) {
       middle = state;
       memory = whole->memory();
     }
-    refreshed += figure(whole->step(state, kStep), "refreshed_elements");
+    refreshed += figure(whole->step(state, kWarpStep), "refreshed_elements");
   }
   EXPECT_GT(refreshed, 1.5);  // not only the first step's
   EXPECT_LT(refreshed, 50);
   const auto part = make_stepper(model, "warp-canceling", parameters);
   part->recall(memory);
-  for (int s = 40; s < 60; ++s) part->step(middle, kStep);
+  for (int s = 40; s < 60; ++s) part->step(middle, kWarpStep);
   EXPECT_EQ(middle.x, state.x);
   EXPECT_EQ(middle.v, state.v);
 }
@@ -437,7 +438,7 @@ TEST(WarpCanceling, HasTheSameBitsForAnyNumberOfThreads) {
     const auto stepper =
         make_stepper(model, "warp-canceling", {{"tau", 0.002}, {"schedule", "target-time"}, {"costs", "flops"}});
     State state = model->rest_state();
-    for (int s = 0; s < 25; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 25; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     ends.push_back(state.x);
   }
   EXPECT_EQ(ends[0], ends[1]);
@@ -458,7 +459,7 @@ TEST(WarpCanceling, StaysWithinItsShareOfAFactorisationInEveryStep) {
   State state = model->rest_state();
   double most = 0;
   for (int s = 0; s < 30; ++s) {
-    const StepReport report = stepper.step(state, kStep);
+    const StepReport report = stepper.step(state, kWarpStep);
     ASSERT_TRUE(report.succeeded());
     if (s == 0 || report.factorisations == 0) continue;
     most = std::max(most, stepper.factor_statistics().last_flops / stepper.factor_statistics().flops);
@@ -472,7 +473,7 @@ TEST(WarpCanceling, ShowsWhichElementsItRefreshed) {
   const auto stepper = make_stepper(model, "warp-canceling");
   State state = model->rest_state();
   for (double expected : {1.0, 0.0}) {
-    stepper->step(state, kStep);
+    stepper->step(state, kWarpStep);
     const std::vector<ElementValues> values = stepper->element_values();
     ASSERT_EQ(values.size(), 1u);
     EXPECT_EQ(values[0].name, "refreshed");
@@ -497,10 +498,10 @@ TEST(WarpCanceling, RecoversFromBeingPushedThroughItself) {
   for (const char* solver : {"corotational", "warp-canceling"}) {
     const auto stepper = make_stepper(model, solver);
     State state = model->rest_state();
-    for (int s = 0; s < 55; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 55; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     EXPECT_GE(body.mesh->tets().size(), 100u);
     EXPECT_GE(model->bodies()[0].elastic->first_inverted(state.x), 0) << "nothing was inverted";
-    for (int s = 0; s < 250; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 250; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     EXPECT_LT(largest_difference(state.x, model->rest()), 1e-3 * 0.2) << solver;
   }
 }
@@ -570,7 +571,7 @@ TEST(ExplicitContact, LetsABodySinkInByGravityOverStiffnessOnAnyMesh) {
     const auto model = make_model(scene);
     const auto stepper = make_stepper(model, "warp-canceling");
     State state = model->rest_state();
-    for (int s = 0; s < 300; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 300; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     double bottom = 0;
     for (Index i : model->bodies()[0].mesh->sets().at("y-min")) bottom = std::min(bottom, node(state.x, i).y());
     EXPECT_LT(state.v.cwiseAbs().maxCoeff(), 1e-3);
@@ -595,7 +596,7 @@ TEST(ExplicitContact, KeepsBodiesApart) {
   for (const char* contact : {"none", "bodies", "self"}) {
     const auto stepper = make_stepper(model, "warp-canceling", {{"contact", std::string(contact)}});
     State state = model->rest_state();
-    for (int s = 0; s < 200; ++s) ASSERT_TRUE(stepper->step(state, kStep).succeeded());
+    for (int s = 0; s < 200; ++s) ASSERT_TRUE(stepper->step(state, kWarpStep).succeeded());
     double bottom = 1;
     for (Index i : body.mesh->sets().at("y-min"))
       bottom = std::min(bottom, node(state.x, model->bodies()[1].nodes.begin + i).y());

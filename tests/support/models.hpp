@@ -16,6 +16,14 @@ inline Material material(const std::string& law, double young, double poisson) {
   return {find_law(law), lame_from_young(young, poisson)};
 }
 
+inline Vec3 momentum(const Model& model, const State& state) {
+  VecX p;
+  model.mass().multiply(state.v, p);
+  Vec3 sum = Vec3::Zero();
+  for (Index i = 0; i < model.nodes(); ++i) sum += node(p, i);
+  return sum;
+}
+
 /// A rubber beam along x, clamped at x = 0, under gravity.
 inline std::shared_ptr<const Model> clamped_beam(std::array<Index, 3> cells, int order = 1,
                                                  const std::string& law = "neo-hookean",

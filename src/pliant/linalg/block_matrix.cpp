@@ -17,8 +17,6 @@ namespace {
 
 constexpr Index row_grain = 512;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// For every node the stencils that hold it: positions of the stencils' first nodes in one concatenated numbering.
 struct Incidence {
   struct Stencil {

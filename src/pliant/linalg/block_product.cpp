@@ -94,8 +94,6 @@ namespace {
 
 constexpr Index row_grain = 512;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 double product(Index begin, Index end, const std::int64_t* start, const Index* columns, const double* values,
                const double* x, double* y) {
   return HWY_DYNAMIC_DISPATCH(ProductDouble)(begin, end, start, columns, values, x, y);

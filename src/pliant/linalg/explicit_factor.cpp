@@ -12,8 +12,6 @@
 namespace pliant {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::int64_t whole_tiles(std::int64_t rows) {
   return (rows + dense::explicit_tile - 1) / dense::explicit_tile * dense::explicit_tile;
 }

@@ -16,8 +16,6 @@ constexpr Index most_ranges = 16;
 /// First share of the diagonal added when a pivot block is not positive definite; doubled until all are.
 constexpr double first_shift = 1e-3;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 template <class T, int b>
 using Block = Eigen::Matrix<T, b, b>;
 

@@ -37,8 +37,6 @@ constexpr double least_parallel_flops = 2e7;
 /// Node columns of a panel assembled at a time where a front is split among threads.
 constexpr Index assembly_columns = 32;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Zeroes node columns of the panel, from their diagonal blocks down, with the padding that solutions read.
 void clear_panel(int b, const Front& front, Range columns) {
   for (Index j = b * columns.begin; j < b * columns.end; ++j) {

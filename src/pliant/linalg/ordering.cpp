@@ -25,8 +25,6 @@ static_assert(sizeof(idx_t) == sizeof(Index), "METIS must be built with 32-bit i
 /// smaller separators are worth more than balance, which work-stealing tasks do not need.
 constexpr idx_t imbalance = 400;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Graphs below this are ordered by METIS in one call; above, they are split here and the halves go to two threads.
 constexpr Index least_split = 4000;
 /// Separators tried at a split, of which the better is taken, and the levels at which this is done: the first ones

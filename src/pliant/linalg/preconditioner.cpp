@@ -13,8 +13,6 @@ namespace {
 
 constexpr Index grain = 1024;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 template <class T>
 class Identity final : public Preconditioner<T> {
  public:

@@ -24,8 +24,6 @@
 namespace pliant {
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::vector<Index> inverse(const std::vector<Index>& permutation) {
   std::vector<Index> result(permutation.size());
   for (std::size_t k = 0; k < permutation.size(); ++k) result[at(permutation[k])] = static_cast<Index>(k);

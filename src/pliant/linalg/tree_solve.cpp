@@ -21,8 +21,6 @@ constexpr Index tile_rows = 512;
 constexpr Index tile_columns = 24;
 constexpr double least_parallel_panel = 3e5;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Position of (row, right-hand side) in either layout.
 template <class T>
 std::int64_t place(const Values<T>& v, std::int64_t row, Index q) {

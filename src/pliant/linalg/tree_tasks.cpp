@@ -11,8 +11,6 @@ constexpr double least_task_flops = 1e6;
 /// And so is one below this share of the whole: enough tasks for a good balance on many cores.
 constexpr double task_share = 1.0 / 256;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 TreeTasks::TreeTasks(const SymbolicFactor& plan) {

@@ -2,12 +2,16 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace pliant {
 
 /// Indexes nodes, vertices and elements; meshes stay far below two thousand million of each.
 using Index = std::int32_t;
+
+/// An index as the standard library's containers want it.
+constexpr std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 using Vec3 = Eigen::Vector3d;
 using Mat3 = Eigen::Matrix3d;

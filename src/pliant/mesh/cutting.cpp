@@ -14,8 +14,6 @@ namespace pliant {
 
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// A face that two tets share.
 struct Shared {
   Triangle corners;  ///< ascending

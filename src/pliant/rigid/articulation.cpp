@@ -16,8 +16,6 @@ namespace {
 
 constexpr int kDegrees[] = {0, 1, 3, 6};
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 Mat3 turn(const Vec3& rotation) {
   const double angle = rotation.norm();
   return angle > 0 ? Eigen::AngleAxisd(angle, rotation / angle).toRotationMatrix() : Mat3(Mat3::Identity());

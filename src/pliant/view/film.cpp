@@ -14,8 +14,6 @@ namespace pliant::view {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::string text_of(const std::filesystem::path& file) { return std::string(FileContent(file).bytes()); }
 
 /// What stands in quotes after `name=` in a tag; empty where nothing does.

@@ -13,8 +13,6 @@ namespace {
 
 constexpr double kGravity = 9.81;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 double size_of(const Body& body) {
   const InBox box = bounding_box(body.vertices());
   return (box.max - box.min).norm();

@@ -12,8 +12,6 @@ namespace pliant::view {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 struct YoungPoisson {
   double young, poisson;
 };

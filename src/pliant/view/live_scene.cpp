@@ -13,8 +13,6 @@ namespace pliant::view {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 bool has_parameter(const SolverEntry& solver, std::string_view key) {
   return std::any_of(solver.parameters.begin(), solver.parameters.end(),
                      [&](const Parameter& p) { return p.key == key; });

@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::string_view kMagic = "PLIANT-VIEW-1\n";
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 std::uint64_t checksum(std::string_view bytes) {
   Hash hash;
   hash.add(bytes.data(), bytes.size());

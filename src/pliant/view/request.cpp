@@ -14,7 +14,7 @@ namespace pliant::view {
 
 namespace {
 
-using Json = nlohmann::json;
+using Parsed = nlohmann::json;
 
 constexpr int kMostHands = 10;
 constexpr double kFarthest = 1e9;  ///< m: what anyone can point at
@@ -22,12 +22,12 @@ constexpr double kFarthest = 1e9;  ///< m: what anyone can point at
 /// The fields of one message, each asked for by name and with its limits.
 class Fields {
  public:
-  explicit Fields(const Json& json) : json_(json) {}
+  explicit Fields(const Parsed& json) : json_(json) {}
 
   bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
 
   double number(const char* key, double least, double greatest, const char* unit = "") const {
-    const Json& value = need(key);
+    const Parsed& value = need(key);
     if (!value.is_number()) fail(key, "must be a number");
     return in_range(key, value.get<double>(), least, greatest, unit);
   }
@@ -36,7 +36,7 @@ class Fields {
     return number(key, least, greatest, unit);
   }
   std::int64_t integer(const char* key, std::int64_t least, std::int64_t greatest) const {
-    const Json& value = need(key);
+    const Parsed& value = need(key);
     const bool whole = value.is_number_integer() ||
                        (value.is_number_float() && value.get<double>() == std::floor(value.get<double>()));
     if (!whole) fail(key, "must be a whole number");
@@ -47,12 +47,12 @@ class Fields {
     return has(key) ? static_cast<int>(integer(key, least, greatest)) : fallback;
   }
   bool boolean(const char* key) const {
-    const Json& value = need(key);
+    const Parsed& value = need(key);
     if (!value.is_boolean()) fail(key, "must be true or false");
     return value.get<bool>();
   }
   std::string text(const char* key) const {
-    const Json& value = need(key);
+    const Parsed& value = need(key);
     if (!value.is_string()) fail(key, "must be text");
     return value.get<std::string>();
   }
@@ -62,7 +62,7 @@ class Fields {
 
   Pointed pointed() const {
     if (has("ray")) {
-      const Json& ray = json_.at("ray");
+      const Parsed& ray = json_.at("ray");
       if (!ray.is_object() || !ray.contains("eye") || !ray.contains("direction"))
         fail("ray", "must have 'eye' and 'direction'");
       return Ray{vector(ray.at("eye"), "eye", kFarthest), direction(ray.at("direction"), "direction")};
@@ -79,7 +79,7 @@ class Fields {
 
   std::optional<ParameterMap> parameters() const {
     if (!has("parameters")) return std::nullopt;
-    const Json& object = json_.at("parameters");
+    const Parsed& object = json_.at("parameters");
     if (!object.is_object()) fail("parameters", "must be an object");
     ParameterMap map;
     for (const auto& [key, value] : object.items()) {
@@ -103,7 +103,7 @@ class Fields {
   [[noreturn]] static void fail(const char* key, const std::string& what) {
     throw InputError(fmt::format("'{}' {}", key, what));
   }
-  const Json& need(const char* key) const {
+  const Parsed& need(const char* key) const {
     if (!has(key)) fail(key, "is missing");
     return json_.at(key);
   }
@@ -113,7 +113,7 @@ class Fields {
                             unit));
     return value;
   }
-  static Vec3 vector(const Json& value, const char* key, double greatest) {
+  static Vec3 vector(const Parsed& value, const char* key, double greatest) {
     Vec3 v;
     if (!value.is_array() || value.size() != 3) fail(key, "must be a list of three numbers");
     for (std::size_t i = 0; i < 3; ++i) {
@@ -122,13 +122,13 @@ class Fields {
     }
     return v;
   }
-  static Vec3 direction(const Json& value, const char* key) {
+  static Vec3 direction(const Parsed& value, const char* key) {
     const Vec3 v = vector(value, key, kFarthest);
     if (!(v.norm() > 1e-12)) fail(key, "must not be zero");
     return v.normalized();
   }
 
-  const Json& json_;
+  const Parsed& json_;
 };
 
 using What = decltype(Request::what);
@@ -223,8 +223,8 @@ Request parse_text(std::string_view text) {
   // Deeply nested text would overflow the parser's recursion nowhere (it has a stack of its own), but nothing here is
   // deeper than this.
   constexpr int kDeepest = 8;
-  const Json json = Json::parse(
-      text, [](int depth, Json::parse_event_t, Json&) { return depth <= kDeepest; }, false);
+  const Parsed json = Parsed::parse(
+      text, [](int depth, Parsed::parse_event_t, Parsed&) { return depth <= kDeepest; }, false);
   if (json.is_discarded() || !json.is_object()) throw BadRequest("", "the message is not a JSON object");
   const auto type = json.find("type");
   if (type == json.end() || !type->is_string()) throw BadRequest("", "the message has no 'type'");

@@ -9,8 +9,6 @@ namespace pliant::view {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 void mark(const std::vector<Index>& nodes, Held how, const std::vector<Index>& vertex_of, Surface& surface) {
   for (Index i : nodes)
     if (const Index v = vertex_of[at(i)]; v >= 0) surface.held[at(v)] = how;

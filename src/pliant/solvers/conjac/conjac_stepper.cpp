@@ -22,8 +22,6 @@ namespace {
 /// Dense matrices of this many nodes are where another method is the right one.
 constexpr std::size_t kMostDynamicNodes = 2000;
 
-std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options)

@@ -27,8 +27,6 @@ namespace {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// The nodes of a model and the edges between them, at rest.
 class NodeMap {
  public:

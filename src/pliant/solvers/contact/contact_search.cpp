@@ -14,8 +14,6 @@ namespace {
 
 constexpr Index kGrain = 1024;
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 /// Calls visit(point, signed distance) for the points of bodies that plane number p keeps out.
 template <class Visit>
 void for_points_at_plane(const ContactModel& model, const ObstacleState& obstacles, std::size_t p, const VecX& x,

@@ -8,8 +8,6 @@ namespace pliant {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Where the point of the segment from a to b nearest to p lies, from 0 to 1.
 double along_segment(const Vec3& p, const Vec3& a, const Vec3& b) {
   const double length2 = (b - a).squaredNorm();

@@ -13,8 +13,6 @@ namespace {
 constexpr Index kBatchGrain = 16;
 constexpr Index kNodeGrain = 2048;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 CorotatedElements::CorotatedElements(const Model& model, std::span<const Index> group) {

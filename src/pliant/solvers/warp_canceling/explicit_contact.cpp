@@ -14,8 +14,6 @@ constexpr Index kGrain = 512;
 /// c of k <= c/h^2: an explicit oscillator is stable below 4, and overshoots its rest above 1.
 constexpr double kStability = 0.5;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Speed of pressure waves, from the mean of lambda + 2 mu over the elements.
 double wave_speed(const Body& body) {
   double modulus = 0;

@@ -8,12 +8,6 @@
 
 namespace pliant {
 
-namespace {
-
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
-
 bool is_thin(const Body& body) {
   constexpr double kFlat = 0.25;
   double area = 0, edges = 0;

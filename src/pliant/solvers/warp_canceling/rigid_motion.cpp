@@ -10,8 +10,6 @@ namespace pliant {
 
 namespace {
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// Points on a line, or a single one, have no inertia about it: any small number serves, for the spin about it is zero.
 Vec3 solve_inertia(Mat3 inertia, const Vec3& spin) {
   inertia.diagonal().array() += 1e-12 * inertia.trace() + std::numeric_limits<double>::min();

@@ -12,8 +12,6 @@ constexpr double kLearning = 0.2;
 /// Part of the budget that is planned for; the rest covers the scatter of the clock.
 constexpr double kPlanned = 0.9;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 }  // namespace
 
 Schedule::Schedule(const ScheduleOptions& options, std::vector<Index> parent)

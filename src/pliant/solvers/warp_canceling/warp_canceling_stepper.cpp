@@ -18,8 +18,6 @@ namespace {
 
 constexpr Index kNodeGrain = 2048;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 const Model& checked(const Model& model, const std::string& solver) {
   const auto refuse = [&](const std::string& what) {
     throw InputError(fmt::format("solver '{}' {}; use another, such as newton or quasi-newton", solver, what));

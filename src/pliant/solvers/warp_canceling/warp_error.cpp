@@ -11,8 +11,6 @@ namespace {
 
 constexpr Index kBatchGrain = 16;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 /// The diagonal of the box around a body at rest.
 double extent(const Body& body) {
   Vec3 low = body.vertices()[0], high = low;

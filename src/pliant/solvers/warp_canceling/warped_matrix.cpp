@@ -13,8 +13,6 @@ namespace {
 constexpr Index kBatchGrain = 16;
 constexpr Index kBlockGrain = 1024;
 
-std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
-
 template <class OfElement>
 void for_elements(const Model& model, OfElement&& body) {
   Index e = 0;
