@@ -11,7 +11,6 @@ namespace pliant {
 
 namespace {
 
-constexpr double pi = 3.14159265358979323846;
 constexpr double golden_angle = 2.39996322972865332;
 
 // Multiples of 36, so that 1, 4 or 9 shares are equal.

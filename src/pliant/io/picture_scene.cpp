@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <numbers>
 
 #include "pliant/math/parallel.hpp"
 
@@ -12,7 +13,6 @@ namespace pliant {
 namespace {
 
 constexpr std::size_t palette_size = 512;
-constexpr double pi = 3.14159265358979323846;
 
 /// Finite, and far enough from the largest double that squares and products stay finite.
 bool is_drawable(const Vec3& x) { return x.allFinite() && x.cwiseAbs().maxCoeff() < 1e60; }
@@ -39,7 +39,7 @@ void smooth_normals(PictureScene& scene, const std::vector<Vec3>& areas, double 
   for (std::size_t p = 0; p < scene.pieces.size(); ++p) {
     for (Index v : scene.pieces[p].corners) around[next[static_cast<std::size_t>(v)]++] = p;
   }
-  const double least_cosine = std::cos(crease_degrees * pi / 180);
+  const double least_cosine = std::cos(crease_degrees * std::numbers::pi / 180);
   for_chunks(static_cast<Index>(scene.pieces.size()), 1024, [&](Index first, Index end) {
     for (auto p = static_cast<std::size_t>(first); p < static_cast<std::size_t>(end); ++p) {
       auto& piece = scene.pieces[p];

@@ -156,7 +156,7 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
   return options;
 }
 
-std::string format(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.x(), v.y(), v.z()); }
+std::string format_corner(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.x(), v.y(), v.z()); }
 
 /// Global nodes of a selection of a body's vertices.
 std::vector<Index> nodes_of(const Selection& where, const Body& body) {
@@ -165,7 +165,7 @@ std::vector<Index> nodes_of(const Selection& where, const Body& body) {
     const InBox box = bounding_box(body.vertices());
     throw InputError(fmt::format(
         "'where' = {} selects no vertex of body '{}', which lies between {} and {} m; move or enlarge the selection",
-        where.text, body.name, format(box.min), format(box.max)));
+        where.text, body.name, format_corner(box.min), format_corner(box.max)));
   }
   std::vector<Index> nodes = body.nodes_of(vertices);
   for (Index& i : nodes) i += body.nodes.begin;

@@ -15,7 +15,7 @@ namespace pliant {
 
 namespace {
 
-std::optional<Scalar> scalar_type(std::string_view name) {
+std::optional<Scalar> legacy_scalar_type(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, Scalar>, 16> types = {{{"unsigned_char", Scalar::uint8},
                                                                           {"char", Scalar::int8},
                                                                           {"unsigned_short", Scalar::uint16},
@@ -100,7 +100,7 @@ class LegacyReader {
 
   Scalar type() {
     const std::string name = lower_case(text_.word("a data type"));
-    const auto found = scalar_type(name);
+    const auto found = legacy_scalar_type(name);
     if (!found) text_.fail(fmt::format("numbers of the type '{}' are not read.", shown(name)));
     return *found;
   }

@@ -19,7 +19,7 @@ namespace pliant {
 
 namespace {
 
-std::optional<Scalar> scalar_type(std::string_view name) {
+std::optional<Scalar> vtu_scalar_type(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, Scalar>, 10> types = {{{"Int8", Scalar::int8},
                                                                           {"UInt8", Scalar::uint8},
                                                                           {"Int16", Scalar::int16},
@@ -188,7 +188,7 @@ class VtuReader {
   }
 
   VtkValues values(const StoredArray& array) {
-    const auto type = scalar_type(array.type);
+    const auto type = vtu_scalar_type(array.type);
     const std::string file = fmt::format("{}:{}: array \"{}\"", file_, array.line, shown(name_of(array)));
     if (!type) throw InputError(fmt::format("{}: numbers of the type '{}' are not read.", file, shown(array.type)));
     if (array.storage == Storage::text) return text_values(array, *type);
@@ -246,7 +246,7 @@ class VtuReader {
       grid.cell_data.push_back({array.name, array.components, values(array)});
     } else if (array.parent == "PointData") {
       // Of a mesh only flags are of use: what is not is not decoded, and left out with a note.
-      const auto type = scalar_type(array.type);
+      const auto type = vtu_scalar_type(array.type);
       const bool flags = type && is_integer(*type) && array.components == 1;
       if (flags || point_arrays_ == PointArrays::all) {
         grid.point_data.push_back({array.name, array.components, values(array)});

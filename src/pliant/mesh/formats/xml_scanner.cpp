@@ -11,7 +11,7 @@ namespace pliant {
 
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
+bool is_xml_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == ':' ||
          c == '-' || c == '.';
@@ -50,7 +50,7 @@ void XmlScanner::fail(const std::string& message) const {
 }
 
 void XmlScanner::skip_space() {
-  while (position_ < text_.size() && is_space(text_[position_])) ++position_;
+  while (position_ < text_.size() && is_xml_space(text_[position_])) ++position_;
 }
 
 void XmlScanner::pass(std::string_view end, const char* what) {

@@ -14,16 +14,16 @@ namespace pliant {
 
 namespace {
 
-constexpr double core_radius = 0.62;
-constexpr double bulge = 0.4;
+constexpr double ball_core_radius = 0.62;
+constexpr double ball_bulge = 0.4;
 
 /// Unit vector through a point of the boundary of the cube [-1, 1]^3, equiangular.
-Vec3 direction(const Vec3& u) { return (std::numbers::pi / 4 * u).array().tan().matrix().normalized(); }
+Vec3 cube_direction(const Vec3& u) { return (std::numbers::pi / 4 * u).array().tan().matrix().normalized(); }
 
 Vec3 core_point(const Vec3& u) {
   const double r = u.cwiseAbs().maxCoeff();
   if (r == 0) return Vec3::Zero();
-  return core_radius * ((1 - bulge) / std::numbers::sqrt3 * u + bulge * r * direction(u / r));
+  return ball_core_radius * ((1 - ball_bulge) / std::numbers::sqrt3 * u + ball_bulge * r * cube_direction(u / r));
 }
 
 class Ball {
@@ -77,7 +77,8 @@ class Ball {
     for (Index layer = 1; layer <= layers_; ++layer) {
       const double t = static_cast<double>(layer) / layers_;
       for (const auto& [u, parity] : surface_) {
-        add_vertex(layer == layers_ ? direction(u) : (1 - t) * core_point(u) + t * direction(u), parity + layer);
+        add_vertex(layer == layers_ ? cube_direction(u) : (1 - t) * core_point(u) + t * cube_direction(u),
+                   parity + layer);
       }
     }
     const auto vertex = [&](const std::array<Index, 3>& at, Index layer) {
