@@ -12,7 +12,7 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kGrain = 1024;
+constexpr Index kCandidateGrain = 1024;
 
 /// Calls visit(point, signed distance) for the points of bodies that plane number p keeps out.
 template <class Visit>
@@ -135,11 +135,11 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
   }
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
-  const auto chunks = static_cast<std::size_t>((total + kGrain - 1) / kGrain);
+  const auto chunks = static_cast<std::size_t>((total + kCandidateGrain - 1) / kCandidateGrain);
   chunks_.resize(std::max(chunks_.size(), chunks));
   chunk_gap2_.assign(chunks, std::numeric_limits<double>::infinity());
-  for_chunks(total, kGrain, [&](Index begin, Index end) {
-    auto& found = chunks_[at(begin / kGrain)];
+  for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
+    auto& found = chunks_[at(begin / kCandidateGrain)];
     found.clear();
     double gap2 = std::numeric_limits<double>::infinity();
     for (Index k = begin; k < end; ++k) {
@@ -156,7 +156,7 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
                                     : edge_edge(candidates_.edge_edge[at(k - triangles)]));
       gap2 = std::min(gap2, d2);
     }
-    chunk_gap2_[at(begin / kGrain)] = gap2;
+    chunk_gap2_[at(begin / kCandidateGrain)] = gap2;
   });
   near.pairs.clear();
   double gap2 = std::numeric_limits<double>::infinity();
@@ -216,7 +216,7 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   // The least of all times is the same whichever thread finds it first.
   std::atomic<double> least{plane_step(x, dx, there, gap)};
-  for_chunks(total, kGrain, [&](Index begin, Index end) {
+  for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
       const std::array<Index, 4> nodes = corners(k);

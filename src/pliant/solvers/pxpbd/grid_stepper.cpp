@@ -13,7 +13,7 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kBatchGrain = 4;
+constexpr Index kGridGrain = 4;
 
 /// The longest edges of the tetrahedra, on average. Only vertices carry mass to the grid: where its cells are smaller
 /// than the faces of a body, others slip through between them.
@@ -278,7 +278,7 @@ void GridPxpbdStepper::prepare_elements() {
 void GridPxpbdStepper::sweep() {
   for (Index colour = 0; colour < elements_.colours(); ++colour) {
     const Range range = elements_.colour(colour);
-    for_chunks(range.size(), kBatchGrain, [&](Index begin, Index end) {
+    for_chunks(range.size(), kGridGrain, [&](Index begin, Index end) {
       for (Index b = range.begin + begin; b < range.begin + end; ++b) {
         const pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
         Batch9 F, Q;
@@ -354,7 +354,7 @@ void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
   for (auto* per_batch : {&secondary, &energy}) per_batch->assign(elements_.batches().size(), 0.0);
   for (Index colour = 0; colour < elements_.colours(); ++colour) {
     const Range range = elements_.colour(colour);
-    for_chunks(range.size(), kBatchGrain, [&](Index begin, Index end) {
+    for_chunks(range.size(), kGridGrain, [&](Index begin, Index end) {
       for (Index b = range.begin + begin; b < range.begin + end; ++b) {
         const pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
         Batch9 F, Q, P;

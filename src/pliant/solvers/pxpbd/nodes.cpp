@@ -5,7 +5,7 @@
 namespace pliant::pbd {
 
 namespace {
-constexpr Index kGrain = 4096;
+constexpr Index kNodeGrain = 4096;
 }
 
 Nodes::Nodes(const Model& model) : model_(model), penalty_mass_(model.mass().consistent_diagonal()) {
@@ -21,7 +21,7 @@ Nodes::Nodes(const Model& model) : model_(model), penalty_mass_(model.mass().con
 bool Nodes::begin_step(const IncrementalPotential& potential, const State& state) {
   const bool inertial = potential.integrator() == Integrator::implicit_euler;
   predict(potential, state.x, inertial ? &state.v : nullptr);
-  for_chunks(count(), kGrain, [&](Index begin, Index end) {
+  for_chunks(count(), kNodeGrain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) Vec3::Map(data_.data() + 4 * static_cast<std::size_t>(i)) = node(predicted_, i);
   });
   base_ = state.x;
@@ -83,7 +83,7 @@ void Nodes::predict(const IncrementalPotential& potential, const VecX& x, const 
 
 void Nodes::write_positions(VecX& x) const {
   x.resize(3 * Eigen::Index(count()));
-  for_chunks(count(), kGrain, [&](Index begin, Index end) {
+  for_chunks(count(), kNodeGrain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) node(x, i) = position(i);
   });
 }

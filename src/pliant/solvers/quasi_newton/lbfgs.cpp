@@ -9,11 +9,13 @@ namespace pliant {
 namespace {
 
 /// Unknowns of a task; sums are taken per task and then in the order of the tasks.
-constexpr Index kGrain = 12288;
+constexpr Index kHistoryGrain = 12288;
 /// Vectors handed to a kernel at once.
 constexpr std::size_t kTogether = 30;
 
-std::size_t chunk_count(Eigen::Index size) { return static_cast<std::size_t>((size + kGrain - 1) / kGrain); }
+std::size_t chunk_count(Eigen::Index size) {
+  return static_cast<std::size_t>((size + kHistoryGrain - 1) / kHistoryGrain);
+}
 
 }  // namespace
 
@@ -39,8 +41,8 @@ void Lbfgs::remember(double alpha, const VecX& dx, const VecX& g_new, const VecX
   pair.s.resize(static_cast<std::size_t>(size));
   pair.y.resize(static_cast<std::size_t>(size));
   curvatures_.resize(chunk_count(size));
-  for_chunks(size, kGrain, [&](Index begin, Index end) {
-    curvatures_[static_cast<std::size_t>(begin / kGrain)] =
+  for_chunks(size, kHistoryGrain, [&](Index begin, Index end) {
+    curvatures_[static_cast<std::size_t>(begin / kHistoryGrain)] =
         history::pair(alpha, dx.data() + begin, g_new.data() + begin, g.data() + begin, end - begin,
                       pair.s.data() + begin, pair.y.data() + begin);
   });
@@ -61,9 +63,9 @@ void Lbfgs::remember(double alpha, const VecX& dx, const VecX& g_new, const VecX
 void Lbfgs::dots(const VecX& g, std::vector<float> Pair::*which) {
   const auto size = static_cast<Index>(g.size());
   partial_.resize(chunk_count(size) * window_);
-  for_chunks(size, kGrain, [&](Index begin, Index end) {
+  for_chunks(size, kHistoryGrain, [&](Index begin, Index end) {
     const float* vectors[kTogether];
-    double* sums = partial_.data() + static_cast<std::size_t>(begin / kGrain) * window_;
+    double* sums = partial_.data() + static_cast<std::size_t>(begin / kHistoryGrain) * window_;
     for (std::size_t k = 0; k < count_; k += kTogether) {
       const std::size_t n = std::min(kTogether, count_ - k);
       for (std::size_t j = 0; j < n; ++j) vectors[j] = (at(k + j).*which).data() + begin;
@@ -78,7 +80,7 @@ void Lbfgs::dots(const VecX& g, std::vector<float> Pair::*which) {
 
 /// out = in + sum_k weights_[k] (s or y of the k-th oldest)
 void Lbfgs::combine(std::vector<float> Pair::*which, const VecX& in, VecX& out) {
-  for_chunks(static_cast<Index>(in.size()), kGrain, [&](Index begin, Index end) {
+  for_chunks(static_cast<Index>(in.size()), kHistoryGrain, [&](Index begin, Index end) {
     const float* vectors[kTogether];
     const double* from = in.data() + begin;
     for (std::size_t k = 0; k < count_; k += kTogether) {
@@ -123,8 +125,8 @@ void Lbfgs::second_loop(VecX& r) {
 history::Descent Lbfgs::turn(const VecX& g, VecX& d) {
   const auto size = static_cast<Index>(d.size());
   descents_.resize(chunk_count(size));
-  for_chunks(size, kGrain, [&](Index begin, Index end) {
-    descents_[static_cast<std::size_t>(begin / kGrain)] =
+  for_chunks(size, kHistoryGrain, [&](Index begin, Index end) {
+    descents_[static_cast<std::size_t>(begin / kHistoryGrain)] =
         history::turn(g.data() + begin, end - begin, d.data() + begin);
   });
   history::Descent all;

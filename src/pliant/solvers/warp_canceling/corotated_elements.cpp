@@ -10,7 +10,7 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kBatchGrain = 16;
+constexpr Index kElementGrain = 16;
 constexpr Index kNodeGrain = 2048;
 
 }  // namespace
@@ -73,7 +73,7 @@ CorotatedElements::CorotatedElements(const Model& model, std::span<const Index> 
 }
 
 double CorotatedElements::deform(const VecX& x) {
-  return sum_chunks(batches(), kBatchGrain, [&](Index begin, Index end) {
+  return sum_chunks(batches(), kElementGrain, [&](Index begin, Index end) {
     double sum = 0;
     for (Index batch = begin; batch < end; ++batch) {
       const auto b = at(batch);
@@ -96,7 +96,7 @@ double CorotatedElements::deform(const VecX& x) {
 }
 
 void CorotatedElements::add_impulse(const VecX& v, double h, std::span<const double> scale, VecX& out) {
-  for_chunks(batches(), kBatchGrain, [&](Index begin, Index end) {
+  for_chunks(batches(), kElementGrain, [&](Index begin, Index end) {
     for (Index batch = begin; batch < end; ++batch) {
       const auto b = at(batch);
       NodeBatch nodes, forces;

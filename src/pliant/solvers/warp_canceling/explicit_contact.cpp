@@ -10,7 +10,7 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kGrain = 512;
+constexpr Index kContactGrain = 512;
 /// c of k <= c/h^2: an explicit oscillator is stable below 4, and overshoots its rest above 1.
 constexpr double kStability = 0.5;
 
@@ -74,9 +74,9 @@ void ExplicitContact::find_colliders(const State& state, double h) {
     before.push_back(collider.motion.pose(state.time - h));
   }
   const auto count = static_cast<Index>(nodes.size());
-  found_.resize(at((count + kGrain - 1) / kGrain));
-  for_chunks(count, kGrain, [&](Index begin, Index end) {
-    std::vector<ColliderContact>& found = found_[at(begin / kGrain)];
+  found_.resize(at((count + kContactGrain - 1) / kContactGrain));
+  for_chunks(count, kContactGrain, [&](Index begin, Index end) {
+    std::vector<ColliderContact>& found = found_[at(begin / kContactGrain)];
     for (Index k = begin; k < end; ++k) {
       const Vec3 p = node(state.x, nodes[at(k)]);
       for (std::size_t c = 0; c < colliders.size(); ++c) {

@@ -9,7 +9,7 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kBatchGrain = 16;
+constexpr Index kErrorGrain = 16;
 
 /// The diagonal of the box around a body at rest.
 double extent(const Body& body) {
@@ -39,7 +39,7 @@ WarpError::WarpError(const Model& model, const CorotatedElements& elements, cons
 }
 
 void WarpError::measure(const WarpedMatrix& matrix, std::span<const Mat3> node_rotations, const VecX& u) {
-  for_chunks(elements_.batches(), kBatchGrain, [&](Index begin, Index end) {
+  for_chunks(elements_.batches(), kErrorGrain, [&](Index begin, Index end) {
     for (Index batch = begin; batch < end; ++batch) {
       NodeRotationBatch N;
       NodeVectorBatch ub;

@@ -10,7 +10,7 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kBatchGrain = 16;
+constexpr Index kAssemblyGrain = 16;
 constexpr Index kBlockGrain = 1024;
 
 template <class OfElement>
@@ -133,7 +133,7 @@ void WarpedMatrix::refresh(std::span<const std::uint8_t> marked, std::span<const
   for (std::size_t k = 0; k < pieces.size(); ++k)
     if (k == 0 || pieces[k].batch != pieces[k - 1].batch) starts.push_back(static_cast<Index>(k));
   starts.push_back(static_cast<Index>(pieces.size()));
-  for_chunks(static_cast<Index>(starts.size()) - 1, kBatchGrain, [&](Index begin, Index end) {
+  for_chunks(static_cast<Index>(starts.size()) - 1, kAssemblyGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
       const Index batch = pieces[at(starts[at(k)])].batch;
       NodeRotationBatch N;
@@ -191,7 +191,7 @@ void WarpedMatrix::restore(std::span<const double> memory) {
   // Q_a = N_a^T R with R the identity and N_a = Q_a^T, to the last bit.
   Batch9 one = {};
   for (int i = 0; i < 3; ++i) std::fill_n(one[4 * i], kBatch, 1.0);
-  for_chunks(elements_.batches(), kBatchGrain, [&](Index begin, Index end) {
+  for_chunks(elements_.batches(), kAssemblyGrain, [&](Index begin, Index end) {
     for (Index batch = begin; batch < end; ++batch) {
       NodeRotationBatch N;
       for (int a = 0; a < 4; ++a)
