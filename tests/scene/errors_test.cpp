@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"scene.toml:12", "no vertex set 'x-mni'", "did you mean 'x-min'?"}},
         BadScene{
             "ANonsenseComparison", 14, "where = \"x < wall\"", {"scene.toml:14", "not a selection", "\"x < 0.1\""}},
+        BadScene{"AComparisonWithTwoSigns", 14, "where = \"x < +-3\"", {"scene.toml:14", "not a selection"}},
         BadScene{"TwoKindsOfSelection",
                  14,
                  "where = {set = \"x-min\", vertices = [1]}",

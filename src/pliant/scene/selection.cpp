@@ -125,7 +125,7 @@ std::optional<Comparison> parse_comparison(const std::string& term) {
   if (rest.empty() || (rest[0] != '<' && rest[0] != '>')) return {};
   const bool or_equal = rest.size() > 1 && rest[1] == '=';
   std::string number = trim(rest.substr(or_equal ? 2 : 1));
-  if (number.starts_with('+')) number.erase(0, 1);
+  if (number.starts_with('+') && !number.starts_with("+-")) number.erase(0, 1);
   double value = 0;
   const char* end = number.data() + number.size();
   const auto [last, error] = std::from_chars(number.data(), end, value);
