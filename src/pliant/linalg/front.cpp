@@ -19,7 +19,7 @@ namespace pliant {
 namespace {
 
 /// Columns of a panel eliminated at a time.
-constexpr Index block = dense::cholesky_size;
+constexpr Index panel_columns = dense::cholesky_size;
 /// Pivots subtracted from the update at a time: two packed panels of so many columns fit the first-level cache.
 constexpr Index depth = 192;
 /// Rows and columns of a tile: whole nodes, whole packed panels, whole strips; its packing fits the second-level cache.
@@ -57,16 +57,17 @@ void subtract_from_update(const Front& f, const double* a, const double* b, Tile
 }  // namespace
 
 std::size_t llt_workspace(Index pivots, Index rows) {
-  return packed_size(rows, pivots) + packed_size(pivots, block) + static_cast<std::size_t>(dense::triangle_size(block));
+  return packed_size(rows, pivots) + packed_size(pivots, panel_columns) +
+         static_cast<std::size_t>(dense::triangle_size(panel_columns));
 }
 
 bool eliminate_llt(const Front& f, double* workspace, TilePreparation* preparation) {
-  const std::int64_t distance = dense::panel_distance(f.pivots), pivot_distance = dense::panel_distance(block);
+  const std::int64_t distance = dense::panel_distance(f.pivots), pivot_distance = dense::panel_distance(panel_columns);
   double* below = workspace;  // rows below the pivots
   double* ahead = below + packed_size(f.rows, f.pivots);
-  double* triangle = ahead + packed_size(f.pivots, block);
-  for (Index j = 0; j < f.pivots; j += block) {
-    const Index width = std::min(block, f.pivots - j), next = j + width, rest = f.pivots - next;
+  double* triangle = ahead + packed_size(f.pivots, panel_columns);
+  for (Index j = 0; j < f.pivots; j += panel_columns) {
+    const Index width = std::min(panel_columns, f.pivots - j), next = j + width, rest = f.pivots - next;
     double* columns = f.panel + j * f.stride;
     if (!dense::cholesky(width, columns + j, f.stride)) return false;
     dense::pack_triangle(width, columns + j, f.stride, dense::Diagonal::stored, triangle);

@@ -8,15 +8,15 @@
 namespace pliant {
 namespace {
 
-constexpr Index grain = 8192;
+constexpr Index sum_chunk = 8192;
 
 /// Runs body(begin, length) over chunks and returns the sum of what it returns.
 template <class Body>
 double sum_over(Eigen::Index size, std::vector<double>& partial, Body&& body) {
   const auto count = static_cast<Index>(size);
-  partial.resize(static_cast<std::size_t>((count + grain - 1) / grain));
-  for_chunks(count, grain, [&](Index begin, Index end) {
-    partial[static_cast<std::size_t>(begin / grain)] = body(Eigen::Index(begin), Eigen::Index(end - begin));
+  partial.resize(static_cast<std::size_t>((count + sum_chunk - 1) / sum_chunk));
+  for_chunks(count, sum_chunk, [&](Index begin, Index end) {
+    partial[static_cast<std::size_t>(begin / sum_chunk)] = body(Eigen::Index(begin), Eigen::Index(end - begin));
   });
   double sum = 0;
   for (double p : partial) sum += p;

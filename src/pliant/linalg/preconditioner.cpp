@@ -11,7 +11,7 @@
 namespace pliant {
 namespace {
 
-constexpr Index grain = 1024;
+constexpr Index row_chunk = 1024;
 
 template <class T>
 class Identity final : public Preconditioner<T> {
@@ -33,7 +33,7 @@ class Jacobi final : public Preconditioner<T> {
   void set(const BlockProduct<T>& A) override {
     const int b = A.block_size();
     inverse_.resize(Eigen::Index(b) * A.rows());
-    for_chunks(A.rows(), grain, [&](Index begin, Index end) {
+    for_chunks(A.rows(), row_chunk, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         for (int c = 0; c < b; ++c) {
           const T d = std::abs(diagonal_block(A, i)[c + c * b]);
@@ -67,7 +67,7 @@ class BlockJacobi final : public Preconditioner<T> {
   void set(const BlockProduct<T>& A) override {
     assert(A.block_size() == 3);
     inverse_.resize(9 * Eigen::Index(A.rows()));
-    for_chunks(A.rows(), grain, [&](Index begin, Index end) {
+    for_chunks(A.rows(), row_chunk, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         Eigen::Map<Eigen::Matrix<T, 3, 3>>(inverse_.data() + 9 * Eigen::Index(i)) =
             positive_inverse<T>(Eigen::Map<const Eigen::Matrix<T, 3, 3>>(diagonal_block(A, i)));
@@ -76,7 +76,7 @@ class BlockJacobi final : public Preconditioner<T> {
   }
   void apply(const VectorOf<T>& r, VectorOf<T>& z) override {
     z.resize(r.size());
-    for_chunks(static_cast<Index>(r.size() / 3), grain, [&](Index begin, Index end) {
+    for_chunks(static_cast<Index>(r.size() / 3), row_chunk, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         z.template segment<3>(3 * Eigen::Index(i)) =
             Eigen::Map<const Eigen::Matrix<T, 3, 3>>(inverse_.data() + 9 * Eigen::Index(i)) *
@@ -129,7 +129,7 @@ void StaleFactor::apply(const VecX& r, VecX& z) {
   z = r;
   const auto rotate = [&](bool back) {
     assert(3 * rotations_.size() == at(z.size()));
-    for_chunks(static_cast<Index>(rotations_.size()), grain, [&](Index begin, Index end) {
+    for_chunks(static_cast<Index>(rotations_.size()), row_chunk, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const Mat3& R = rotations_[at(i)];
         const Vec3 v = node(z, i);
