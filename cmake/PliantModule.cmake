@@ -46,7 +46,7 @@ endfunction()
 
 # Small files that read the same large headers and instantiate the same templates, several at a time: less than a third of the
 # time. Names in the unnamed namespaces of such a target must differ. -DPLIANT_UNITY=OFF compiles them one by one, for those
-# who work on them.
+# who work on them; so does the benchmark preset.
 function(pliant_unity target)
   if(PLIANT_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
