@@ -58,10 +58,13 @@ std::vector<Skin> skins(const Model& model, const VecX& x) {
 /// What is drawn of an obstacle at one moment, and of the floors only how high they are.
 struct Obstacles {
   std::vector<TriangleMesh> shells;
-  double floor = std::numeric_limits<double>::infinity();  ///< along up, m; of the lowest
+  double floor = std::numeric_limits<double>::infinity();   ///< along up, m; of the lowest
+  double bottom = std::numeric_limits<double>::infinity();  ///< of the lowest shell that is not a plane
 
-  void add(TriangleMesh mesh, const RigidPose& pose) {
+  void add(TriangleMesh mesh, const RigidPose& pose, const Vec3& up) {
     for (Vec3& v : mesh.vertices) v = pose.from_rest(v);
+    for (const Triangle& t : mesh.triangles)
+      for (Index i : t) bottom = std::min(bottom, mesh.vertices[at(i)].dot(up));
     shells.push_back(std::move(mesh));
   }
   /// A plane as a square next to the ball, which is where the bodies are.
@@ -99,9 +102,9 @@ Obstacles obstacles_at(const Model& model, double time, const Vec3& up, const Ve
       if (const auto* plane = std::get_if<PlaneShape>(&collider.shape))
         all.add(*plane, pose, up, centre, radius);
       else if (const auto* bowl = std::get_if<BowlShape>(&collider.shape))
-        all.add(hollow(*bowl, tessellate(collider.shape)), pose);
+        all.add(hollow(*bowl, tessellate(collider.shape)), pose, up);
       else
-        all.add(tessellate(collider.shape), pose);
+        all.add(tessellate(collider.shape), pose, up);
     }
   if (const ContactModel* contact = model.contact().get()) {
     for (const ContactModel::Placed& plane : contact->planes)
@@ -113,7 +116,7 @@ Obstacles obstacles_at(const Model& model, double time, const Vec3& up, const Ve
       for (const Triangle& t : contact->surface->triangles)
         if (t[0] >= range.begin && t[0] < range.end)
           mesh.triangles.push_back({t[0] - range.begin, t[1] - range.begin, t[2] - range.begin});
-      all.add(std::move(mesh), obstacle.motion.pose(time));
+      all.add(std::move(mesh), obstacle.motion.pose(time), up);
     }
   }
   return all;
@@ -183,12 +186,20 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
     lowest = std::min(lowest, p.dot(fit.up));
     box.include(p);
   }
+  // The ground is the floor, or else below all that is not far below.
+  const double radius = 0.5 * (box.max - box.min).norm();
+  std::vector<Obstacles> obstacles;
+  double floor = std::numeric_limits<double>::infinity(), bottom = lowest;
+  for (double time : times) {
+    obstacles.push_back(obstacles_at(model, time, fit.up, box.centre(), radius));
+    floor = std::min(floor, obstacles.back().floor);
+    if (obstacles.back().bottom > lowest - radius) bottom = std::min(bottom, obstacles.back().bottom);
+  }
   PictureOptions options;
+  options.ground_height = std::isfinite(floor) ? std::min(lowest, floor) : bottom;
 
   const auto draw = [&](std::size_t m, int width, int supersampling) {
     std::vector<Skin>& moment = moments[m];
-    const Obstacles obstacles = obstacles_at(model, times[m], fit.up, box.centre(), 0.5 * (box.max - box.min).norm());
-    options.ground_height = std::min(lowest, obstacles.floor);
     std::vector<PictureSurface> surfaces;
     for (std::size_t b = 0; b < moment.size(); ++b) {
       for (double& s : moment[b].stretch) s = std::clamp((s - 1) / (largest - 1), 0.0, 1.0);
@@ -197,7 +208,7 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
                           .colour_values = moment[b].stretch,
                           .edge_bits = {}});
     }
-    for (const TriangleMesh& shell : obstacles.shells)
+    for (const TriangleMesh& shell : obstacles[m].shells)
       surfaces.push_back({.positions = shell.vertices, .triangles = shell.triangles, .glass = true});
     options.width = width;
     options.height = width * 9 / 16;
