@@ -27,6 +27,7 @@ endif()
 # they use all the same: the benchmark preset builds without any (CMAKE_DISABLE_PRECOMPILE_HEADERS).
 set(pliant_common_headers <Eigen/Core> <algorithm> <array> <cmath> <functional> <map> <memory> <numeric> <optional> <span>
     <string> <vector>)
+set(pliant_unity_size 8)  # files compiled at a time, see pliant_unity
 # GCC 12 warns of its own strings and vectors where it read them from such a header.
 function(pliant_precompile target)
   get_target_property(sources ${target} SOURCES)
@@ -34,7 +35,7 @@ function(pliant_precompile target)
   list(LENGTH sources count)
   get_target_property(is_unity ${target} UNITY_BUILD)
   if(is_unity)
-    math(EXPR count "${count} / 8")
+    math(EXPR count "${count} / ${pliant_unity_size}")
   endif()
   if(count LESS 4 OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
@@ -44,12 +45,12 @@ function(pliant_precompile target)
                          -Wno-stringop-overread)
 endfunction()
 
-# Small files that read the same large headers and instantiate the same templates, several at a time: less than a third of the
+# Small files that read the same large headers and instantiate the same templates, several at a time: less than half of the
 # time. Names in the unnamed namespaces of such a target must differ. -DPLIANT_UNITY=OFF compiles them one by one, for those
 # who work on them; so does the benchmark preset.
 function(pliant_unity target)
   if(PLIANT_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${pliant_unity_size})
     # What a class hides in its file is in a header to the compiler then.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
     # Vector code is compiled several times as it is, once for each instruction set.

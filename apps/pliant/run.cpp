@@ -77,9 +77,7 @@ std::string remedies(const Scene& scene, const StepReport& report) {
     case Outcome::line_search_failed:
       return robust + looser + smaller + onwards;
     case Outcome::factorisation_failed:
-      return fmt::format("  another solver:           --solver {}\n",
-                         scene.solver.name == "pod-newton" ? "kinetic-newton" : "pod-newton") +
-             smaller;
+      return (scene.solver.name == "pod-newton" ? "" : "  another solver:           --solver pod-newton\n") + smaller;
     case Outcome::inverted_start:
       return smaller +
              "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "

@@ -63,18 +63,22 @@ VecX positions_of(const Corners& c) {
   return x;
 }
 
+ContactPair pair_of(const Case& c) {
+  ContactPair pair;
+  pair.corners = {0, 1, 2, 3};
+  pair.kind = c.kind;
+  pair.area = 0.7;
+  pair.threshold = c.threshold;
+  return pair;
+}
+
 TEST(BarrierEnergy, PassesTheDerivativeBatteryForEveryTypeOfPair) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
     ASSERT_EQ(closest(c.kind, c.x).type, c.type);
     BarrierEnergy energy(loose_model(4));
     energy.set_stiffness(30);
-    ContactPair pair;
-    pair.corners = {0, 1, 2, 3};
-    pair.kind = c.kind;
-    pair.area = 0.7;
-    pair.threshold = c.threshold;
-    energy.set_pairs({pair});
+    energy.set_pairs({pair_of(c)});
     testing::run_derivative_battery(energy, positions_of(c.x), 2e-3);
   }
 }
@@ -83,10 +87,7 @@ TEST(BarrierEnergy, TakesCornersOfObstaclesFromThemAndGivesThemNoNode) {
   const Case c = cases().front();
   auto model = loose_model(2);  // the point and one corner are nodes, the others an obstacle's
   BarrierEnergy energy(model);
-  ContactPair pair;
-  pair.corners = {0, 1, 2, 3};
-  pair.kind = c.kind;
-  pair.area = 1;
+  const ContactPair pair = pair_of(c);
   energy.set_pairs({pair});
   ObstacleState obstacles;
   obstacles.positions = positions_of(c.x).tail(6);
@@ -122,12 +123,7 @@ TEST(BarrierEnergy, KnowsHowItsForcesChangeWhileObstaclesGoTheirWay) {
     SCOPED_TRACE(c.name);
     BarrierEnergy energy(loose_model(2));
     energy.set_stiffness(30);
-    ContactPair pair;
-    pair.corners = {0, 1, 2, 3};
-    pair.kind = c.kind;
-    pair.area = 0.7;
-    pair.threshold = c.threshold;
-    energy.set_pairs({pair});
+    energy.set_pairs({pair_of(c)});
     ObstacleState from, there;
     from.positions = positions_of(c.x).tail(6);
     there.positions = from.positions + (VecX(6) << 0.03, -0.1, 0.02, -0.04, -0.05, 0.06).finished();
