@@ -20,8 +20,7 @@ using test::pattern_of;
 using test::random_spd;
 using test::shift;
 using test::spring_matrix;
-
-Eigen::Index unknowns(const BlockMatrix& A) { return Eigen::Index(A.block_size()) * A.pattern().rows(); }
+using test::unknowns;
 
 /// Adds a positive semidefinite coupling among all pairs of the listed nodes that the pattern couples.
 void stiffen(BlockMatrix& A, const std::vector<Index>& nodes, double by) {

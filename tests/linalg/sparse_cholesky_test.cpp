@@ -21,8 +21,7 @@ using test::random_spd;
 using test::random_symmetric;
 using test::shift;
 using test::spring_matrix;
-
-Eigen::Index unknowns_of(const BlockMatrix& A) { return Eigen::Index(A.block_size()) * A.pattern().rows(); }
+using test::unknowns;
 
 /// The backward error max_c |b - A x| / (|A| |x| + |b|), with an estimate from below of |A|.
 double residual(const BlockMatrix& A, const MatrixXd& x, const MatrixXd& b) {
@@ -42,10 +41,10 @@ MatrixXd expect_solves(SparseCholesky& solver, const BlockMatrix& A, Factorisati
   const FactorStatus status = solver.factor(A, kind);
   EXPECT_EQ(status, FactorStatus::ok) << to_string(status);
   if (status != FactorStatus::ok) return {};
-  const MatrixXd b = MatrixXd::Random(unknowns_of(A), columns);
+  const MatrixXd b = MatrixXd::Random(unknowns(A), columns);
   MatrixXd x = b;
   solver.solve(x);
-  EXPECT_LT(residual(A, x, b), tolerance) << unknowns_of(A) << " unknowns";
+  EXPECT_LT(residual(A, x, b), tolerance) << unknowns(A) << " unknowns";
   return x;
 }
 
@@ -64,7 +63,7 @@ TEST(SparseCholesky, SolvesRandomDefiniteMatricesLikeADenseSolver) {
         const BlockMatrix A = random_spd(pattern, block_size, random);
         SparseCholesky solver = analyzed(A);
         ASSERT_EQ(solver.factor(A, Factorisation::llt), FactorStatus::ok);
-        const MatrixXd b = MatrixXd::Random(unknowns_of(A), 3);
+        const MatrixXd b = MatrixXd::Random(unknowns(A), 3);
         MatrixXd x = b;
         solver.solve(x);
         const MatrixXd exact = dense(A).llt().solve(b);
@@ -133,11 +132,11 @@ TEST(SparseCholesky, SolvesInPlaceInsideALargerMatrix) {
   const BlockMatrix A = spring_matrix(grid_pattern(4, 4, 4), 3, 1e-2, random);
   SparseCholesky solver = analyzed(A);
   ASSERT_EQ(solver.factor(A, Factorisation::llt), FactorStatus::ok);
-  MatrixXd wide = MatrixXd::Random(unknowns_of(A) + 5, 4);
+  MatrixXd wide = MatrixXd::Random(unknowns(A) + 5, 4);
   const MatrixXd before = wide;
-  solver.solve(wide.block(2, 1, unknowns_of(A), 2));
-  EXPECT_LT(residual(A, wide.block(2, 1, unknowns_of(A), 2), before.block(2, 1, unknowns_of(A), 2)), 1e-14);
-  wide.block(2, 1, unknowns_of(A), 2) = before.block(2, 1, unknowns_of(A), 2);
+  solver.solve(wide.block(2, 1, unknowns(A), 2));
+  EXPECT_LT(residual(A, wide.block(2, 1, unknowns(A), 2), before.block(2, 1, unknowns(A), 2)), 1e-14);
+  wide.block(2, 1, unknowns(A), 2) = before.block(2, 1, unknowns(A), 2);
   EXPECT_EQ(wide, before);
 }
 
@@ -167,7 +166,7 @@ TEST(SparseCholesky, WorksAfterAMoveAndAfterANewAnalysis) {
   SparseCholesky first = analyzed(A);
   ASSERT_EQ(first.factor(A, Factorisation::llt), FactorStatus::ok);
   SparseCholesky second = std::move(first);
-  const MatrixXd b = MatrixXd::Random(unknowns_of(A), 1);
+  const MatrixXd b = MatrixXd::Random(unknowns(A), 1);
   MatrixXd x = b;
   second.solve(x);
   EXPECT_LT(residual(A, x, b), 1e-14);
@@ -254,7 +253,7 @@ TEST(SparseCholesky, SolvesWithEliminatedUnknownsBesideLargeStiffnesses) {
   std::mt19937 random(13);
   BlockMatrix A = spring_matrix(grid_pattern(6, 6, 6), 3, 0, random);
   for (double& a : A.values()) a *= 1e11;
-  std::vector<std::uint8_t> fixed(static_cast<std::size_t>(unknowns_of(A)), 0);
+  std::vector<std::uint8_t> fixed(static_cast<std::size_t>(unknowns(A)), 0);
   std::fill_n(fixed.begin(), 3 * 36, std::uint8_t{1});
   A.eliminate(fixed);
   SparseCholesky solver = analyzed(A);
@@ -293,7 +292,7 @@ TEST(SparseCholesky, RefusesNumbersThatAreNotFinite) {
 TEST(SparseCholesky, GivesTheSameBitsOnOneThreadAndOnMany) {
   std::mt19937 random(16);
   const BlockMatrix A = spring_matrix(grid_pattern(14, 14, 14), 3, 1e-2, random);  // large enough for tiles
-  const MatrixXd b = MatrixXd::Random(unknowns_of(A), 2);
+  const MatrixXd b = MatrixXd::Random(unknowns(A), 2);
   const auto solution = [&](int threads) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     tbb::task_arena arena(threads);

@@ -9,6 +9,8 @@
 /// Matrices the tests of linalg share.
 namespace pliant::test {
 
+inline Eigen::Index unknowns(const BlockMatrix& A) { return Eigen::Index(A.block_size()) * A.pattern().rows(); }
+
 inline std::shared_ptr<const BlockPattern> pattern_of(Index rows, const std::vector<Index>& nodes, int clique_size) {
   const BlockPattern::Cliques cliques[] = {{nodes, clique_size}};
   return std::make_shared<const BlockPattern>(rows, cliques);
