@@ -139,7 +139,7 @@ VecX Simulation::unbalanced_forces() {
     throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
   if (!potential_) potential_ = std::make_unique<IncrementalPotential>(model_, integrator_of(scene_.solver));
   potential_->begin_step(before_, scene_.dt);
-  if (potential_->contact()) potential_->contact()->place_at_end();
+  if (potential_->contact()) potential_->contact()->place_obstacles(1);
   VecX gradient;
   potential_->gradient(state_->x, gradient);
   return gradient;

@@ -156,8 +156,6 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
   return options;
 }
 
-std::string format_corner(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.x(), v.y(), v.z()); }
-
 /// Global nodes of a selection of a body's vertices.
 std::vector<Index> nodes_of(const Selection& where, const Body& body) {
   const std::vector<Index> vertices = select(where, body);
@@ -165,7 +163,7 @@ std::vector<Index> nodes_of(const Selection& where, const Body& body) {
     const InBox box = bounding_box(body.vertices());
     throw InputError(fmt::format(
         "'where' = {} selects no vertex of body '{}', which lies between {} and {} m; move or enlarge the selection",
-        where.text, body.name, format_corner(box.min), format_corner(box.max)));
+        where.text, body.name, format_vector(box.min), format_vector(box.max)));
   }
   std::vector<Index> nodes = body.nodes_of(vertices);
   for (Index& i : nodes) i += body.nodes.begin;

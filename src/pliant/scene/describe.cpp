@@ -6,8 +6,6 @@ namespace pliant {
 
 namespace {
 
-std::string format(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.x(), v.y(), v.z()); }
-
 std::string format(const ParameterValue& value) {
   struct Writer {
     std::string operator()(bool b) const { return b ? "true" : "false"; }
@@ -23,11 +21,11 @@ std::string format(const Motion& motion) {
   if (!motion.angle.keys.empty()) {
     const auto& last = motion.angle.keys.back();
     text += fmt::format("turns to {:.4g} degrees about {} by {:.4g} s", last.value * 57.29577951308232,
-                        format(motion.axis), last.time);
+                        format_vector(motion.axis), last.time);
   }
   if (!motion.translation.keys.empty()) {
     const auto& last = motion.translation.keys.back();
-    text += fmt::format("{}moves to {} m by {:.4g} s", text.empty() ? "" : ", ", format(last.value), last.time);
+    text += fmt::format("{}moves to {} m by {:.4g} s", text.empty() ? "" : ", ", format_vector(last.value), last.time);
   }
   return text.empty() ? "holds" : text;
 }
@@ -49,13 +47,13 @@ std::string describe(const Scene& scene, const Model& model) {
     const InBox box = bounding_box(body.vertices());
     if (!body.is_solid()) {
       text += fmt::format("  body    {}: {} vertices, {} springs, {} to {} m\n", body.name, body.vertices().size(),
-                          body.springs->stencils().count(), format(box.min), format(box.max));
+                          body.springs->stencils().count(), format_vector(box.min), format_vector(box.max));
       text += fmt::format("          {:.4g} kg\n", body.mass());
       continue;
     }
     text += fmt::format("  body    {}: {} vertices, {} tets, order {} ({} nodes), {} to {} m\n", body.name,
                         body.mesh->vertices().size(), body.mesh->tets().size(), from.order, body.nodes.size(),
-                        format(box.min), format(box.max));
+                        format_vector(box.min), format_vector(box.max));
     text += fmt::format("          {}, {}, {:.4g} kg/m^3, {:.4g} kg\n", from.material,
                         body.lame.size() > 1 ? "stiffness varies" : format(body.law->linearised(body.lame[0])),
                         from.density, body.mass());
@@ -85,7 +83,8 @@ std::string describe(const Scene& scene, const Model& model) {
                             : "");
   }
   for (const SceneLoad& load : scene.loads)
-    text += fmt::format("  load    {}: {} N on {}\n", load.name, format(load.force), scene.bodies[load.body].name);
+    text +=
+        fmt::format("  load    {}: {} N on {}\n", load.name, format_vector(load.force), scene.bodies[load.body].name);
   for (const SceneCollider& from : scene.colliders) {
     static const char* const kShapes[] = {"plane", "sphere", "box", "cylinder", "capsule", "torus", "bowl"};
     text += fmt::format("  collider {}: {}, {}, friction {:.4g}\n", from.collider.name,
@@ -113,7 +112,7 @@ std::string describe(const Scene& scene, const Model& model) {
   text +=
       fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
                   scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,
-                  scene.output.every, scene.output.every == 1 ? "" : "s", format(scene.gravity),
+                  scene.output.every, scene.output.every == 1 ? "" : "s", format_vector(scene.gravity),
                   scene.mass == MassKind::lumped ? "lumped" : "consistent");
   text += fmt::format("  solver  {}", scene.solver.name);
   // Only what differs from the solver's own defaults: the rest is in the list of solvers.

@@ -149,6 +149,8 @@ std::vector<std::string> terms_of(const std::string& text) {
 
 }  // namespace
 
+std::string format_vector(const Vec3& v) { return fmt::format("[{:.4g}, {:.4g}, {:.4g}]", v.x(), v.y(), v.z()); }
+
 std::vector<SelectionTest> parse_selection(const std::string& text) {
   std::vector<SelectionTest> tests;
   for (const std::string& term : terms_of(text)) {

@@ -8,6 +8,9 @@
 
 namespace pliant {
 
+/// A point or vector in messages, with four digits.
+std::string format_vector(const Vec3& v);
+
 /// Ways to pick vertices, all by their rest positions.
 struct InBox {
   Vec3 min, max;  ///< m, borders included

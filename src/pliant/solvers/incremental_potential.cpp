@@ -77,7 +77,7 @@ void IncrementalPotential::begin_step(const State& state, double h) {
     contact_->begin_step(x_n_, state.time, h);
     contact_pattern_->begin_step();
   } else {
-    for (Index i : fixed_) start_[i] = boundary_.positions[i];
+    impose_boundary(start_);
   }
   check_grabs(*model_, state.grabs);
   grabs_ = state.grabs;
@@ -91,9 +91,13 @@ void IncrementalPotential::begin_step(const State& state, double h) {
   }
 }
 
+void IncrementalPotential::impose_boundary(VecX& x) const {
+  for (Index i : fixed_) x[i] = boundary_.positions[i];
+}
+
 VecX IncrementalPotential::predicted_start() const {
   VecX x = predicted_;
-  for (Index i : fixed_) x[i] = boundary_.positions[i];
+  impose_boundary(x);
   return x;
 }
 

@@ -44,6 +44,8 @@ class IncrementalPotential {
   const std::vector<Grab>& grabs() const { return grabs_; }
   Integrator integrator() const { return integrator_; }
   const BoundaryState& boundary() const { return boundary_; }
+  /// Puts the prescribed unknowns of x where they belong at the end of the step.
+  void impose_boundary(VecX& x) const;
   /// The positions with the activations and the time of the end of the step.
   Pose pose(const VecX& x) const { return {x, activation_, end_}; }
   /// x^n with directly imposed boundaries already where they belong: where the iteration begins. With contact it is

@@ -39,10 +39,8 @@ class ContactStep {
   void find_way(const VecX& x, const BoundaryState& boundary, VecX& way);
   /// Adds to g by how much the gradient changes, to first order, while obstacles go what is left of their way.
   void add_coupling(const Pose& pose, Projection projection, VecX& g);
-  /// Moves the obstacles. Changes the potential.
+  /// Moves the obstacles, at 1 to where the step ends. Changes the potential.
   void place_obstacles(double progress);
-  /// Puts obstacles where the step ends, for those who judge a finished step.
-  void place_at_end() { place_obstacles(1); }
   /// The largest permissible step of a line search, at most 1: leaves a tenth of every gap, and half of it where
   /// obstacles go along what is left of their way: the bodies need room to give way.
   double largest_step(const VecX& x, const VecX& dx, bool with_obstacles);

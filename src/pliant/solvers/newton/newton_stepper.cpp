@@ -219,9 +219,7 @@ LineSearchResult NewtonStepper::go_along(double largest) {
   LineSearchResult result;
   for (double alpha = largest; alpha >= options_.line_search.smallest_step; alpha /= 2) {
     trial_.x = current_.x + alpha * dx_;
-    if (alpha == 1)
-      for (Eigen::Index i = 0; i < trial_.x.size(); ++i)
-        if (potential_.boundary().fixed[static_cast<std::size_t>(i)]) trial_.x[i] = potential_.boundary().positions[i];
+    if (alpha == 1) potential_.impose_boundary(trial_.x);
     contact.place_obstacles(alpha == 1 ? 1 : progress + alpha * (1 - progress));
     trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
     ++result.evaluations;
