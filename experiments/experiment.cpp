@@ -11,9 +11,9 @@
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/io/build_info.hpp"
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
 
 namespace pliant::experiments {
 

@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "commands.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/io/build_info.hpp"
-#include "pliant/math/error.hpp"
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include "experiments/experiment.hpp"
 #include "experiments/plot.hpp"
 #include "interrupt.hpp"
-#include "pliant/math/error.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
+#include "pliant/base/error.hpp"
 #include "progress.hpp"
 
 namespace pliant::app {

@@ -11,7 +11,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/view/server.hpp"
 
 namespace pliant::app {

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "experiments/conjac/conjac.hpp"
-#include "pliant/io/simulation.hpp"
 #include "pliant/mesh/cutting.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 namespace pliant::experiments {
 

@@ -10,7 +10,7 @@
 #include <numbers>
 
 #include "experiments/conjac/conjac.hpp"
-#include "pliant/io/simulation.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 namespace pliant::experiments {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "experiments/contact/apart.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant::experiments {
 

@@ -9,7 +9,7 @@
 #include "experiments/quasi_newton/curves.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "pliant/mesh/generators.hpp"
-#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/solvers/quasi_newton/laplacian.hpp"
 
 namespace pliant::experiments {

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "bindings.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/materials/law.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/scene/scene.hpp"
 #include "pliant/solvers/catalogue.hpp"
 

@@ -7,9 +7,9 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/contact/ccd.hpp"
 #include "pliant/contact/pair_derivatives.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant::python {

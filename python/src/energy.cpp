@@ -9,7 +9,7 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/math/parallel.hpp"
 #include "pliant/math/psd_projection.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant::python {
 

@@ -4,8 +4,8 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/materials/law.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/math/parallel.hpp"
 #include "pliant/math/psd_projection.hpp"
 #include "pliant/scene/scene.hpp"

@@ -5,7 +5,7 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/mesh/quality.hpp"
 #include "pliant/mesh/read_mesh.hpp"

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "bindings.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/io/build_info.hpp"
-#include "pliant/math/error.hpp"
 
 namespace py = pybind11;
 

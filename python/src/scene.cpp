@@ -7,7 +7,7 @@
 
 #include "bindings.hpp"
 #include "energy.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/overrides.hpp"
 #include "tet_mesh.hpp"
 

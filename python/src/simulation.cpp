@@ -4,7 +4,8 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/io/checkpoint.hpp"
 #include "pliant/math/parallel.hpp"
 #include "tet_mesh.hpp"
 
@@ -282,9 +283,9 @@ void bind_simulation(py::module_& module) {
       .def("element_energies", &element_energies)
       .def("energies", &energies)
       .def("save",
-           [](SharedSimulation& self, const std::string& file) { self.work([&](Simulation& s) { s.save(file); }); })
+           [](SharedSimulation& self, const std::string& file) { self.work([&](Simulation& s) { save(s, file); }); })
       .def("load",
-           [](SharedSimulation& self, const std::string& file) { self.work([&](Simulation& s) { s.load(file); }); })
+           [](SharedSimulation& self, const std::string& file) { self.work([&](Simulation& s) { load(s, file); }); })
       .def("describe", [](const SharedSimulation& self) { return describe(self.simulation().scene(), self.model()); });
 }
 

@@ -6,7 +6,7 @@
 #include "convert.hpp"
 #include "energy.hpp"
 #include "pliant/energies/assembler.hpp"
-#include "pliant/io/simulation.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 namespace pliant::python {
 

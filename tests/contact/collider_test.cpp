@@ -5,7 +5,7 @@
 #include <Eigen/Geometry>
 #include <random>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 namespace {

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "energies/derivative_battery.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "support/scalar_elastic.hpp"
 #include "support/simd_targets.hpp"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/plot.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant::experiments {
 namespace {

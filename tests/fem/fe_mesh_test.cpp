@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
 
 namespace pliant {

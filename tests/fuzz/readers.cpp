@@ -1,6 +1,6 @@
 #include "fuzz/readers.hpp"
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/medit.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"

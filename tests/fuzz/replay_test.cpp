@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "fuzz/readers.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/file_content.hpp"
 
 namespace pliant::test {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "support/text_file.hpp"
 
 namespace pliant {
@@ -13,11 +13,11 @@ namespace {
 
 Checkpoint sample(std::int64_t step) {
   Checkpoint checkpoint;
-  checkpoint.fingerprint.parts = {1, 2, 3, 4, 5, 6};
-  checkpoint.state.step = step;
-  checkpoint.state.time = 0.1 * static_cast<double>(step);
-  checkpoint.state.x = VecX::LinSpaced(30, 0, 1) / 3;
-  checkpoint.state.v = VecX::LinSpaced(30, -1, 1) / 7;
+  checkpoint.snapshot.fingerprint.parts = {1, 2, 3, 4, 5, 6};
+  checkpoint.snapshot.state.step = step;
+  checkpoint.snapshot.state.time = 0.1 * static_cast<double>(step);
+  checkpoint.snapshot.state.x = VecX::LinSpaced(30, 0, 1) / 3;
+  checkpoint.snapshot.state.v = VecX::LinSpaced(30, -1, 1) / 7;
   checkpoint.film = {{0.5, {1.0f, 2.0f, 3.0f}}};
   return checkpoint;
 }
@@ -38,11 +38,11 @@ TEST(Checkpoint, ReadsBackTheSameBits) {
   const Checkpoint written = sample(42);
   write_checkpoint(file, written);
   const Checkpoint read = read_checkpoint(file);
-  EXPECT_EQ(read.fingerprint, written.fingerprint);
-  EXPECT_EQ(read.state.step, 42);
-  EXPECT_EQ(read.state.time, written.state.time);
-  EXPECT_EQ(read.state.x, written.state.x);
-  EXPECT_EQ(read.state.v, written.state.v);
+  EXPECT_EQ(read.snapshot.fingerprint, written.snapshot.fingerprint);
+  EXPECT_EQ(read.snapshot.state.step, 42);
+  EXPECT_EQ(read.snapshot.state.time, written.snapshot.state.time);
+  EXPECT_EQ(read.snapshot.state.x, written.snapshot.state.x);
+  EXPECT_EQ(read.snapshot.state.v, written.snapshot.state.v);
   ASSERT_EQ(read.film.size(), 1u);
   EXPECT_EQ(read.film[0].positions, written.film[0].positions);
 }
@@ -86,8 +86,8 @@ TEST(CheckpointFolder, KeepsTheLastTwo) {
   for (std::int64_t step : {10, 20, 30, 40}) folder.write(sample(step));
   const auto files = folder.files();
   ASSERT_EQ(files.size(), 2u);
-  EXPECT_EQ(read_checkpoint(files[0]).state.step, 30);
-  EXPECT_EQ(read_checkpoint(files[1]).state.step, 40);
+  EXPECT_EQ(read_checkpoint(files[0]).snapshot.state.step, 30);
+  EXPECT_EQ(read_checkpoint(files[1]).snapshot.state.step, 40);
 }
 
 TEST(CheckpointFolder, FallsBackToTheOneBeforeWithANotice) {
@@ -98,7 +98,7 @@ TEST(CheckpointFolder, FallsBackToTheOneBeforeWithANotice) {
   std::vector<std::string> notices;
   const auto found = folder.newest([&](const std::string& text) { notices.push_back(text); });
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->state.step, 10);
+  EXPECT_EQ(found->snapshot.state.step, 10);
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_NE(notices[0].find("step_000000020.pliant"), std::string::npos) << notices[0];
 }
@@ -110,7 +110,7 @@ TEST(CheckpointFolder, AFileUnderConstructionIsNoCheckpoint) {
   overwrite(path / "step_000000020.pliant.part123", "half of it");
   const auto found = folder.newest([](const std::string& text) { ADD_FAILURE() << text; });
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->state.step, 10);
+  EXPECT_EQ(found->snapshot.state.step, 10);
 }
 
 TEST(CheckpointFolder, AFolderThatCannotBeWrittenIsASystemError) {
@@ -119,7 +119,7 @@ TEST(CheckpointFolder, AFolderThatCannotBeWrittenIsASystemError) {
 }
 
 TEST(Fingerprint, NamesThePartsThatDiffer) {
-  Fingerprint a = sample(1).fingerprint;
+  Fingerprint a = sample(1).snapshot.fingerprint;
   Fingerprint b = a;
   EXPECT_EQ(a.difference(b), "");
   b.parts[0] = 99;

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "pliant/base/error.hpp"
 #include "pliant/io/run.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant {
 namespace {

@@ -1,4 +1,4 @@
-#include "pliant/io/picture.hpp"
+#include "pliant/render/picture.hpp"
 
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/io/picture_raster.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
+#include "pliant/render/picture_raster.hpp"
 
 namespace pliant {
 namespace {

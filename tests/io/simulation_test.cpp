@@ -1,10 +1,10 @@
-#include "pliant/io/simulation.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 #include <gtest/gtest.h>
 
+#include "pliant/base/error.hpp"
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/io/run.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant {
 namespace {
@@ -93,15 +93,15 @@ TEST(Simulation, LoadsWhatItSavedAndRefusesAnotherScene) {
   const auto file = std::filesystem::path(testing::TempDir()) / "pliant_simulation.pliant";
   Simulation one(parse_scene(kBar, "bar.toml"));
   for (int i = 0; i < 3; ++i) one.step();
-  one.save(file);
+  save(one, file);
   Simulation two(parse_scene(kBar, "bar.toml"));
-  two.load(file);
+  load(two, file);
   one.step();
   two.step();
   EXPECT_EQ(one.state()->x, two.state()->x);
   EXPECT_EQ(one.state()->v, two.state()->v);
   Simulation other(parse_scene(kBar, "bar.toml", ".", {{"body.young=2e5"}, ""}));
-  EXPECT_NE(message([&] { other.load(file); }).find("belongs to another scene: materials and masses differ"),
+  EXPECT_NE(message([&] { load(other, file); }).find("belongs to another scene: materials and masses differ"),
             std::string::npos);
 }
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "support/text_file.hpp"
 
 namespace pliant {

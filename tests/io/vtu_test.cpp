@@ -10,7 +10,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
 #include "support/text_file.hpp"
 
 namespace pliant {

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "linalg/test_matrices.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/linalg/direct_solver.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant {
 namespace {

@@ -5,8 +5,8 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "pliant/base/error.hpp"
 #include "pliant/materials/valanis_landel.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/math/types.hpp"
 #include "support/simd_targets.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/math/psd_projection.hpp"
 #include "support/convergence.hpp"
 

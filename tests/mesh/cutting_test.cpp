@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/cutting.hpp"
 #include "pliant/mesh/generators.hpp"
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/tet_mesh.hpp"
 
 namespace pliant::test {

@@ -5,7 +5,7 @@
 #include <Eigen/Geometry>
 #include <numbers>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/rigid/mass_points.hpp"
 
 namespace pliant {

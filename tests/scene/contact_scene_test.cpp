@@ -2,7 +2,7 @@
 
 #include <fstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant::test {

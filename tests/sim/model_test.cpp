@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "support/models.hpp"
 
 namespace pliant {

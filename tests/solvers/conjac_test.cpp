@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/conjac/conjac_stepper.hpp"
 #include "support/models.hpp"

@@ -3,8 +3,8 @@
 
 #include <Eigen/Geometry>
 
+#include "pliant/base/error.hpp"
 #include "pliant/contact/intersection.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"
 

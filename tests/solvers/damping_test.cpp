@@ -3,7 +3,7 @@
 
 #include <Eigen/Geometry>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/sim/fibre_field.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"
 

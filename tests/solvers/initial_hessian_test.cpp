@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <map>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/quasi_newton/laplacian.hpp"
 #include "support/models.hpp"

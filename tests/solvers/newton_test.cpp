@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/criteria.hpp"
 #include "support/models.hpp"

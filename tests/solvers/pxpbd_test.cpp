@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/pxpbd/pxpbd_stepper.hpp"
 #include "support/models.hpp"

@@ -4,7 +4,7 @@
 #include <Eigen/Dense>
 #include <numbers>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
 #include "support/models.hpp"

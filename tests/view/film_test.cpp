@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "pliant/base/error.hpp"
 #include "pliant/io/run.hpp"
-#include "pliant/math/error.hpp"
 #include "scenes.hpp"
 
 namespace pliant::view {

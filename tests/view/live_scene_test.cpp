@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "scenes.hpp"
 
 namespace pliant::view {

@@ -8,10 +8,10 @@
 #include <cmath>
 #include <map>
 
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/contact/aabb.hpp"
 #include "pliant/contact/tessellate.hpp"
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
 
 namespace pliant {
 

@@ -10,10 +10,10 @@
 #include <cassert>
 #include <sstream>
 
+#include "pliant/base/error.hpp"
 #include "pliant/energies/elastic_curve.hpp"
 #include "pliant/energies/elastic_kernels.hpp"
 #include "pliant/energies/elastic_projection.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {

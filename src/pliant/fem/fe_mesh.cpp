@@ -6,7 +6,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

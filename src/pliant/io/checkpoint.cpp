@@ -8,8 +8,8 @@
 #include <sstream>
 #include <type_traits>
 
-#include "pliant/math/error.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 
@@ -78,8 +78,8 @@ Checkpoint decode(std::string_view bytes) {
 
   Reader in(content.substr(kMagic.size()));
   Checkpoint checkpoint;
-  checkpoint.fingerprint = in.get<Fingerprint>();
-  State& state = checkpoint.state;
+  checkpoint.snapshot.fingerprint = in.get<Fingerprint>();
+  State& state = checkpoint.snapshot.state;
   state.time = in.get<double>();
   state.step = in.get<std::int64_t>();
   const auto room_in = [](VecX& x) {
@@ -95,8 +95,8 @@ Checkpoint decode(std::string_view bytes) {
     return state.activation.data();
   });
   in.get_array<double>([&](std::uint64_t count) {
-    checkpoint.stepper.resize(count);
-    return checkpoint.stepper.data();
+    checkpoint.snapshot.memory.resize(count);
+    return checkpoint.snapshot.memory.data();
   });
   const auto frames = in.get<std::uint64_t>();
   for (std::uint64_t i = 0; i < frames; ++i) {
@@ -117,13 +117,13 @@ Checkpoint decode(std::string_view bytes) {
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
   Writer out;
   out.bytes() = kMagic;
-  out.put(checkpoint.fingerprint);
-  out.put(checkpoint.state.time);
-  out.put(checkpoint.state.step);
-  out.put_array(checkpoint.state.x.data(), static_cast<std::size_t>(checkpoint.state.x.size()));
-  out.put_array(checkpoint.state.v.data(), static_cast<std::size_t>(checkpoint.state.v.size()));
-  out.put_array(checkpoint.state.activation.data(), checkpoint.state.activation.size());
-  out.put_array(checkpoint.stepper.data(), checkpoint.stepper.size());
+  out.put(checkpoint.snapshot.fingerprint);
+  out.put(checkpoint.snapshot.state.time);
+  out.put(checkpoint.snapshot.state.step);
+  out.put_array(checkpoint.snapshot.state.x.data(), static_cast<std::size_t>(checkpoint.snapshot.state.x.size()));
+  out.put_array(checkpoint.snapshot.state.v.data(), static_cast<std::size_t>(checkpoint.snapshot.state.v.size()));
+  out.put_array(checkpoint.snapshot.state.activation.data(), checkpoint.snapshot.state.activation.size());
+  out.put_array(checkpoint.snapshot.memory.data(), checkpoint.snapshot.memory.size());
   out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
   for (const FilmFrame& frame : checkpoint.film) {
     out.put(frame.time);
@@ -144,10 +144,22 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
   }
 }
 
+void save(const Simulation& simulation, const std::filesystem::path& file) {
+  write_checkpoint(file, {simulation.snapshot(), {}});
+}
+
+void load(Simulation& simulation, const std::filesystem::path& file) {
+  const Checkpoint checkpoint = read_checkpoint(file);
+  if (const Fingerprint& own = simulation.fingerprint(); checkpoint.snapshot.fingerprint != own)
+    throw InputError(fmt::format("checkpoint {} belongs to another scene: {} differ; undo the change", file.string(),
+                                 checkpoint.snapshot.fingerprint.difference(own)));
+  simulation.restore(checkpoint.snapshot);
+}
+
 void CheckpointFolder::write(const Checkpoint& checkpoint) {
   std::filesystem::create_directories(folder_);
   std::error_code error;
-  const std::filesystem::path file = folder_ / fmt::format("step_{:09}.pliant", checkpoint.state.step);
+  const std::filesystem::path file = folder_ / fmt::format("step_{:09}.pliant", checkpoint.snapshot.state.step);
   write_checkpoint(file, checkpoint);
   std::vector<std::filesystem::path> all = files();
   // A run that was resumed from the older of two has newer ones beyond its own; they are the past of another attempt.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pliant/io/fingerprint.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 namespace pliant {
 
@@ -16,11 +16,9 @@ struct FilmFrame {
   std::vector<float> positions;
 };
 
-/// Everything needed to go on as if nothing had happened.
+/// A snapshot on disk, with what the results of a run need besides.
 struct Checkpoint {
-  Fingerprint fingerprint;
-  State state;
-  std::vector<double> stepper;  ///< Stepper::memory
+  Snapshot snapshot;
   std::vector<FilmFrame> film;
 };
 
@@ -29,6 +27,10 @@ struct Checkpoint {
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
 /// Throws InputError when the file is truncated, corrupt or of another format.
 Checkpoint read_checkpoint(const std::filesystem::path& file);
+
+/// A simulation to a file and back, as the command line's runs do. Loading refuses the file of another scene, by name.
+void save(const Simulation& simulation, const std::filesystem::path& file);
+void load(Simulation& simulation, const std::filesystem::path& file);
 
 /// A folder of checkpoints, of which the last two are kept: should the disk damage one, the other is still there.
 class CheckpointFolder {

@@ -6,7 +6,7 @@
 #include "pliant/contact/aabb.hpp"
 #include "pliant/contact/tessellate.hpp"
 #include "pliant/io/fields.hpp"
-#include "pliant/io/picture.hpp"
+#include "pliant/render/picture.hpp"
 
 namespace pliant {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 
@@ -80,14 +80,14 @@ void ResultFolder::resume(State& state, const std::function<void(const std::stri
   if (!checkpoint)
     throw InputError(
         fmt::format("{} has no usable checkpoint to resume from; start anew with --force", folder_.string()));
-  if (checkpoint->fingerprint != fingerprint_)
+  if (checkpoint->snapshot.fingerprint != fingerprint_)
     throw InputError(fmt::format(
         "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start anew with --force",
-        folder_.string(), checkpoint->fingerprint.difference(fingerprint_)));
+        folder_.string(), checkpoint->snapshot.fingerprint.difference(fingerprint_)));
   StepHistory history;
-  log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->state.step, history);
-  state = std::move(checkpoint->state);
-  memory_ = std::move(checkpoint->stepper);
+  log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, history);
+  state = std::move(checkpoint->snapshot.state);
+  memory_ = std::move(checkpoint->snapshot.memory);
   film_.restore(std::move(checkpoint->film));
   totals_ = std::move(history.totals);
   frames_.add_existing(0, 0);
@@ -123,7 +123,7 @@ void ResultFolder::save(const State& state, const Stepper& stepper) {
   // First what the checkpoint counts on, then the checkpoint.
   log_->flush_to_disk();
   frames_.write_list();
-  checkpoints_.write({fingerprint_, state, stepper.memory(), film_.frames()});
+  checkpoints_.write({{fingerprint_, state, stepper.memory()}, film_.frames()});
 }
 
 void ResultFolder::add_last_frame(const State& state, const Stepper& stepper) {

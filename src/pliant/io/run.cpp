@@ -4,8 +4,8 @@
 
 #include <chrono>
 
+#include "pliant/base/error.hpp"
 #include "pliant/io/summary.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant {
 

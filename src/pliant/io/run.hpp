@@ -5,7 +5,7 @@
 #include <string>
 
 #include "pliant/io/result_folder.hpp"
-#include "pliant/io/simulation.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 namespace pliant {
 

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "pliant/base/atomic_file.hpp"
 #include "pliant/io/build_info.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
 
 namespace pliant {
 

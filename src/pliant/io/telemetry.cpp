@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

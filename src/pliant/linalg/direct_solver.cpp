@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "pliant/base/error.hpp"
 #include "pliant/linalg/backends/backends.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant {
 namespace {

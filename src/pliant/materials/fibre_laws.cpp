@@ -1,8 +1,8 @@
 #include <cmath>
 
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/materials/fibre.hpp"
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
 
 namespace pliant {
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <sstream>
 
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/materials/isotropic.hpp"
 #include "pliant/materials/valanis_landel.hpp"
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
 
 namespace pliant {
 

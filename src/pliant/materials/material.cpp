@@ -1,8 +1,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "pliant/base/error.hpp"
 #include "pliant/materials/law.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

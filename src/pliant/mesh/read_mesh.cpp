@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/file_content.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/medit.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/tet_geometry.hpp"
 
 // Faces that coincide are brought together by a counting sort over their lowest vertex, then by sorting each bucket (a

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

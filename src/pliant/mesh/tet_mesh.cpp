@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/mesh/surface.hpp"
 #include "pliant/mesh/tet_geometry.hpp"
 

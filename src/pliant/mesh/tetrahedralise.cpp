@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/math/error.hpp"
-#include "pliant/mesh/child_process.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
+#include "pliant/base/child_process.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"
 #include "pliant/mesh/formats/text_writer.hpp"
 #include "pliant/mesh/read_mesh.hpp"

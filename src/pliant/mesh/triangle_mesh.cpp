@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/medit.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"

@@ -8,7 +8,7 @@
 #include <Eigen/SVD>
 #include <cmath>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

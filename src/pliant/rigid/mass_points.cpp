@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

@@ -4,7 +4,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
 #include "pliant/scene/scene.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/scene/keys.hpp"
 
 namespace pliant {

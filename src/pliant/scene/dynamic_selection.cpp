@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/selection.hpp"
 
 namespace pliant {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 // Limits that join several keys, or counts too large to number, are left to the generators, which name the key too.
 

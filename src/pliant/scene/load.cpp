@@ -9,8 +9,8 @@
 #include <numbers>
 #include <set>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/keys.hpp"

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/scene.hpp"
 #include "pliant/scene/value.hpp"
 

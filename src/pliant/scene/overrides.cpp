@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/scene/keys.hpp"
 
 namespace pliant {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <sstream>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 
 namespace pliant {
 

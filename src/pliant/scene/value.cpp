@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

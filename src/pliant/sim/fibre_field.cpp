@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 
 namespace pliant {
 

@@ -3,7 +3,7 @@
 #include <Eigen/Geometry>
 #include <limits>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/sim/model.hpp"
 
 namespace pliant {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <set>
 
+#include "pliant/base/error.hpp"
 #include "pliant/energies/assembler.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/sim/contact_body.hpp"
 
 namespace pliant {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/solvers/conjac/conjac_catalogue.hpp"
 #include "pliant/solvers/newton/newton_catalogue.hpp"
 #include "pliant/solvers/pxpbd/pxpbd_catalogue.hpp"

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
-#include "pliant/solvers/incremental_potential.hpp"
 
 namespace pliant {
 

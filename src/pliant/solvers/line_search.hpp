@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 
 namespace pliant {
 

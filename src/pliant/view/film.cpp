@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/file_content.hpp"
 #include "pliant/mesh/formats/vtu_reader.hpp"
 #include "pliant/mesh/surface.hpp"

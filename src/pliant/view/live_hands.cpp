@@ -4,7 +4,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/view/live_scene.hpp"
 
 namespace pliant::view {

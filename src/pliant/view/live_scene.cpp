@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "pliant/io/carry_over.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
+#include "pliant/simulation/carry_over.hpp"
 #include "pliant/solvers/conjac/conjac_catalogue.hpp"
 
 namespace pliant::view {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pliant/io/fingerprint.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/simulation/fingerprint.hpp"
 #include "pliant/view/live_scene.hpp"
 
 namespace pliant::view {

@@ -12,7 +12,7 @@
 #include <boost/beast/websocket.hpp>
 #include <deque>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/view/page.hpp"
 
 namespace pliant::view {

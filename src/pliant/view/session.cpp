@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "pliant/base/error.hpp"
 #include "pliant/io/build_info.hpp"
 #include "pliant/io/catalogue_json.hpp"
-#include "pliant/math/error.hpp"
 
 namespace pliant::view {
 

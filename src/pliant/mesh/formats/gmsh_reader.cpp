@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/gmsh_input.hpp"
 #include "pliant/mesh/formats/gmsh_tags.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/text_writer.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/byte_reader.hpp"
 #include "pliant/mesh/formats/medit.hpp"
 #include "pliant/mesh/formats/text_writer.hpp"

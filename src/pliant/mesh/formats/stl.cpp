@@ -2,7 +2,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/byte_reader.hpp"
 #include "pliant/mesh/formats/polygons.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <system_error>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

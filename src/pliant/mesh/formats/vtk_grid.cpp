@@ -7,7 +7,7 @@
 #include <charconv>
 #include <limits>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

@@ -7,7 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 

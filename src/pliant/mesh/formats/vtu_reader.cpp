@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/text_scanner.hpp"
 #include "pliant/mesh/formats/vtk_grid.hpp"
 #include "pliant/mesh/formats/vtu_data.hpp"

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "pliant/base/atomic_file.hpp"
 #include "pliant/math/parallel.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
 #include "pliant/mesh/formats/vtk_grid.hpp"
 
 // All arrays go to the end of the file ("appended"), as raw bytes, where an offset finds them: no text to parse, no

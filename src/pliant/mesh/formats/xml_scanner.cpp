@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/text_scanner.hpp"
 
 namespace pliant {

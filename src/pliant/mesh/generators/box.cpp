@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/generators/hex_blocks.hpp"
 
 // Corners of a cell are numbered 0 to 7 by the bits x + 2 y + 4 z.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/surface.hpp"
 
 namespace pliant {

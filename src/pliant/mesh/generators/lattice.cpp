@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/mesh/generators/disc.hpp"
 

@@ -10,10 +10,10 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/start_check.hpp"
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
-#include "pliant/solvers/start_check.hpp"
-#include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
 

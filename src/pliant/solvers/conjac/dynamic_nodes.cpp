@@ -17,9 +17,9 @@
 #include <numeric>
 #include <queue>
 
+#include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/linalg/ordering.hpp"
-#include "pliant/math/error.hpp"
-#include "pliant/math/nearest.hpp"
 
 namespace pliant {
 

@@ -3,7 +3,7 @@
 #include <cassert>
 #include <cmath>
 
-#include "pliant/solvers/rayleigh.hpp"
+#include "pliant/sim/rayleigh.hpp"
 
 namespace pliant {
 

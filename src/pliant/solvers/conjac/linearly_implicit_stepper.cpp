@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/start_check.hpp"
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
-#include "pliant/solvers/start_check.hpp"
-#include "pliant/solvers/stopwatch.hpp"
 
 namespace pliant {
 

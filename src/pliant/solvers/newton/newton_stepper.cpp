@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/math/error.hpp"
-#include "pliant/solvers/start_check.hpp"
-#include "pliant/solvers/stopwatch.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 

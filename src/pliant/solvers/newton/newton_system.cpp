@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pliant/solvers/stopwatch.hpp"
+#include "pliant/base/stopwatch.hpp"
 
 namespace pliant {
 

@@ -2,8 +2,8 @@
 
 #include "pliant/linalg/pcg.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
-#include "pliant/solvers/incremental_potential.hpp"
 
 namespace pliant {
 

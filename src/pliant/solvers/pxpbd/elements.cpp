@@ -5,7 +5,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant::pbd {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
-#include "pliant/solvers/start_check.hpp"
-#include "pliant/solvers/stopwatch.hpp"
+#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 

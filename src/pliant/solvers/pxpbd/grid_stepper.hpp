@@ -1,7 +1,7 @@
 #pragma once
 
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
-#include "pliant/solvers/incremental_potential.hpp"
 #include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 

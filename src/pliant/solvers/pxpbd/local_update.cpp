@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/pxpbd/constraint_update.hpp"
 #include "pliant/solvers/pxpbd/first_piola_update.hpp"
 

@@ -1,8 +1,8 @@
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
+#include "pliant/base/error.hpp"
 #include "pliant/linalg/incomplete_cholesky.hpp"
 #include "pliant/linalg/pcg.hpp"
-#include "pliant/math/error.hpp"
 #include "pliant/solvers/warp_canceling/node_rotations.hpp"
 
 namespace pliant {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/solvers/quasi_newton/laplacian.hpp"
 #include "pliant/solvers/quasi_newton/lbfgs.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/solvers/start_check.hpp"
-#include "pliant/solvers/stopwatch.hpp"
+#include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 

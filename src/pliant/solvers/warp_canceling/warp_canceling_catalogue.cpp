@@ -1,6 +1,6 @@
 #include "pliant/solvers/warp_canceling/warp_canceling_catalogue.hpp"
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/solvers/parameter_names.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
 

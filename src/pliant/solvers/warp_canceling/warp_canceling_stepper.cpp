@@ -7,10 +7,10 @@
 #include <cmath>
 #include <utility>
 
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
-#include "pliant/solvers/start_check.hpp"
-#include "pliant/solvers/stopwatch.hpp"
+#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 

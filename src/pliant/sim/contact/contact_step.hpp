@@ -7,7 +7,7 @@
 #include "pliant/energies/barrier_energy.hpp"
 #include "pliant/energies/friction_energy.hpp"
 #include "pliant/sim/boundary.hpp"
-#include "pliant/solvers/contact/contact_search.hpp"
+#include "pliant/sim/contact/contact_search.hpp"
 
 namespace pliant {
 

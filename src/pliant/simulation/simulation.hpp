@@ -1,12 +1,20 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
+#include <vector>
 
-#include "pliant/io/fingerprint.hpp"
-#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/simulation/fingerprint.hpp"
 
 namespace pliant {
+
+/// What a simulation can go on from as if nothing had happened: where it is, and what its stepper keeps from step to
+/// step (Stepper::memory). The state alone is not enough for methods that keep a matrix.
+struct Snapshot {
+  Fingerprint fingerprint;  ///< of the scene
+  State state;
+  std::vector<double> memory;
+};
 
 /// A scene that runs: its model, its stepper and a state, held together for whoever embeds the library. The command
 /// line and the Python module step this and nothing else. A scene with cuts changes its model as it goes on.
@@ -51,9 +59,12 @@ class Simulation {
   /// InputError before the first step.
   VecX unbalanced_forces();
 
-  /// A checkpoint as the command line writes them; load refuses one of another scene.
-  void save(const std::filesystem::path& file) const;
-  void load(const std::filesystem::path& file);
+  /// Of the scene as it was given.
+  const Fingerprint& fingerprint() const { return fingerprint_; }
+  /// Everything the steps to come depend on, and back: they then have the same bits. Throws InputError for a snapshot
+  /// of another scene.
+  Snapshot snapshot() const;
+  void restore(const Snapshot& snapshot);
 
  private:
   std::vector<Index> make_next_cut();

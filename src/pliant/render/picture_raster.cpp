@@ -1,4 +1,4 @@
-#include "pliant/io/picture_raster.hpp"
+#include "pliant/render/picture_raster.hpp"
 
 #include <algorithm>
 #include <cmath>

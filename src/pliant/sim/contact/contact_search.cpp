@@ -1,4 +1,4 @@
-#include "pliant/solvers/contact/contact_search.hpp"
+#include "pliant/sim/contact/contact_search.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "pliant/io/picture_colour.hpp"
+#include "pliant/render/picture_colour.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "pliant/solvers/incremental_potential.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <limits>
 
 #include "pliant/math/parallel.hpp"
-#include "pliant/solvers/rayleigh.hpp"
+#include "pliant/sim/rayleigh.hpp"
 
 namespace pliant {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/io/picture.hpp"
-#include "pliant/io/picture_view.hpp"
+#include "pliant/render/picture.hpp"
+#include "pliant/render/picture_view.hpp"
 
 namespace pliant {
 

@@ -1,4 +1,4 @@
-#include "pliant/solvers/rayleigh.hpp"
+#include "pliant/sim/rayleigh.hpp"
 
 namespace pliant {
 

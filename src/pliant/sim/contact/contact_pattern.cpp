@@ -1,4 +1,4 @@
-#include "pliant/solvers/contact/contact_pattern.hpp"
+#include "pliant/sim/contact/contact_pattern.hpp"
 
 #include <algorithm>
 #include <cassert>

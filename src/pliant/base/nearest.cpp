@@ -1,4 +1,4 @@
-#include "pliant/math/nearest.hpp"
+#include "pliant/base/nearest.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "pliant/io/fingerprint.hpp"
+#include "pliant/simulation/fingerprint.hpp"
 
 namespace pliant {
 

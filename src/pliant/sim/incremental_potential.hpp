@@ -5,9 +5,9 @@
 
 #include "pliant/energies/assembler.hpp"
 #include "pliant/energies/node_penalty.hpp"
+#include "pliant/sim/contact/contact_pattern.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/model.hpp"
-#include "pliant/solvers/contact/contact_pattern.hpp"
-#include "pliant/solvers/contact/contact_step.hpp"
 
 namespace pliant {
 

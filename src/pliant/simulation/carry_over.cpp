@@ -1,4 +1,4 @@
-#include "pliant/io/carry_over.hpp"
+#include "pliant/simulation/carry_over.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "pliant/io/picture.hpp"
+#include "pliant/render/picture.hpp"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/io/picture_light.hpp"
-#include "pliant/io/picture_raster.hpp"
-#include "pliant/io/picture_scene.hpp"
-#include "pliant/io/picture_view.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/render/picture_light.hpp"
+#include "pliant/render/picture_raster.hpp"
+#include "pliant/render/picture_scene.hpp"
+#include "pliant/render/picture_view.hpp"
 
 // Two passes: the first finds the triangle visible at each sample (several a pixel), the second colours the samples and
 // averages those of a pixel. Sight lines are eye + t (origin + i step_x + j step_y), i and j in samples, t the depth.

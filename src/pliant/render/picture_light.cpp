@@ -1,4 +1,4 @@
-#include "pliant/io/picture_light.hpp"
+#include "pliant/render/picture_light.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "pliant/io/picture_raster.hpp"
-#include "pliant/io/picture_scene.hpp"
+#include "pliant/render/picture_raster.hpp"
+#include "pliant/render/picture_scene.hpp"
 
 namespace pliant {
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "pliant/io/picture.hpp"
+#include "pliant/render/picture.hpp"
 
 namespace pliant {
 

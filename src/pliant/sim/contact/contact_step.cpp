@@ -1,11 +1,11 @@
-#include "pliant/solvers/contact/contact_step.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/solvers/stopwatch.hpp"
+#include "pliant/base/stopwatch.hpp"
 
 namespace pliant {
 

@@ -1,13 +1,12 @@
-#include "pliant/io/simulation.hpp"
+#include "pliant/simulation/simulation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "pliant/io/carry_over.hpp"
-#include "pliant/io/checkpoint.hpp"
-#include "pliant/math/error.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
+#include "pliant/simulation/carry_over.hpp"
 #include "pliant/solvers/conjac/conjac_catalogue.hpp"
 
 namespace pliant {
@@ -145,18 +144,14 @@ VecX Simulation::unbalanced_forces() {
   return gradient;
 }
 
-void Simulation::save(const std::filesystem::path& file) const {
-  write_checkpoint(file, {fingerprint_, *state_, stepper_->memory(), {}});
-}
+Snapshot Simulation::snapshot() const { return {fingerprint_, *state_, stepper_->memory()}; }
 
-void Simulation::load(const std::filesystem::path& file) {
-  const Checkpoint checkpoint = read_checkpoint(file);
-  const Fingerprint& own = fingerprint_;
-  if (checkpoint.fingerprint != own)
-    throw InputError(fmt::format("checkpoint {} belongs to another scene: {} differ; undo the change", file.string(),
-                                 checkpoint.fingerprint.difference(own)));
-  set_state(checkpoint.state);
-  stepper_->recall(checkpoint.stepper);
+void Simulation::restore(const Snapshot& snapshot) {
+  if (snapshot.fingerprint != fingerprint_)
+    throw InputError(fmt::format("the snapshot belongs to another scene: {} differ; undo the change",
+                                 snapshot.fingerprint.difference(fingerprint_)));
+  set_state(snapshot.state);
+  stepper_->recall(snapshot.memory);
   before_ = {};
 }
 

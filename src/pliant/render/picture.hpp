@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "pliant/io/picture_colour.hpp"
 #include "pliant/math/types.hpp"
+#include "pliant/render/picture_colour.hpp"
 
 // Pictures of deformed bodies without another program: a z-buffer, soft light from a sky and a lamp with real shadows,
 // a ground that shows nothing but shadows. Meant for a person to see what a run did, in a second or so a picture; same

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "pliant/io/picture.hpp"
-#include "pliant/mesh/formats/atomic_file.hpp"
+#include "pliant/base/atomic_file.hpp"
+#include "pliant/render/picture.hpp"
 
 namespace pliant {
 

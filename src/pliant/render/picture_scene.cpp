@@ -1,4 +1,4 @@
-#include "pliant/io/picture_scene.hpp"
+#include "pliant/render/picture_scene.hpp"
 
 #include <Eigen/Geometry>
 #include <algorithm>

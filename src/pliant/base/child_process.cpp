@@ -1,4 +1,4 @@
-#include "pliant/mesh/child_process.hpp"
+#include "pliant/base/child_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
