@@ -41,9 +41,7 @@ StepReport report_from(const Json& json) {
   report.smallest_alpha = json.at("smallest_alpha");
   report.seconds = seconds_from(json.at("seconds"));
   const std::string outcome = json.at("outcome");
-  for (Outcome o :
-       {Outcome::converged, Outcome::budget_spent, Outcome::iteration_limit, Outcome::line_search_failed,
-        Outcome::factorisation_failed, Outcome::inverted_start, Outcome::intersecting_start, Outcome::not_finite})
+  for (Outcome o : kOutcomes)
     if (to_string(o) == outcome) report.outcome = o;
   return report;
 }

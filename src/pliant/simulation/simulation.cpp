@@ -11,24 +11,13 @@
 
 namespace pliant {
 
-namespace {
-
-Integrator integrator_of(const SceneSolver& solver) {
-  const auto found = solver.parameters.find("integrator");
-  return found != solver.parameters.end() && found->second == ParameterValue("quasistatic")
-             ? Integrator::quasistatic
-             : Integrator::implicit_euler;
-}
-
-}  // namespace
-
 Simulation::Simulation(Scene scene)
     : scene_(std::move(scene)),
       model_(build_model(scene_)),
       stepper_(make_stepper(scene_, model_)),
       state_(std::make_shared<State>(model_->rest_state())),
       uncut_(scene_),
-      fingerprint_(fingerprint(scene_, *model_)) {
+      fingerprint_(pliant::fingerprint(scene_, *model_)) {
   // A cut that misses its body is found now rather than in the middle of a long run.
   std::vector<Index> origin;
   Scene probe = scene_;
@@ -73,8 +62,6 @@ std::vector<Index> Simulation::make_next_cut() {
   scene_ = std::move(scene);
   model_ = std::move(model);
   stepper_ = std::move(stepper);
-  potential_.reset();
-  before_ = {};
   ++cuts_made_;
   return origin;
 }
@@ -84,8 +71,6 @@ void Simulation::begin_uncut() {
   model_ = build_model(scene_);
   stepper_ = make_stepper(scene_, model_);
   state_ = std::make_shared<State>(model_->rest_state());
-  potential_.reset();
-  before_ = {};
   cuts_made_ = 0;
 }
 
@@ -102,9 +87,7 @@ void Simulation::rebuild(Scene scene) {
   uncut_ = scene_;
   model_ = std::move(model);
   stepper_ = std::move(stepper);
-  fingerprint_ = fingerprint(scene_, *model_);
-  potential_.reset();
-  before_ = {};
+  fingerprint_ = pliant::fingerprint(scene_, *model_);
 }
 
 void Simulation::set_state(const State& state) {
@@ -126,22 +109,14 @@ StepReport Simulation::step() {
   // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
   next_ = *state_;
   StepReport report = stepper_->step(next_, scene_.dt);
-  if (took(report)) {
-    before_ = *state_;
-    *state_ = next_;
-  }
+  if (took(report)) *state_ = next_;
   return report;
 }
 
-VecX Simulation::unbalanced_forces() {
-  if (before_.x.size() == 0)
+const VecX& Simulation::unbalanced_forces() const {
+  if (stepper_->unbalanced_forces().size() == 0)
     throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
-  if (!potential_) potential_ = std::make_unique<IncrementalPotential>(model_, integrator_of(scene_.solver));
-  potential_->begin_step(before_, scene_.dt);
-  if (potential_->contact()) potential_->contact()->place_obstacles(1);
-  VecX gradient;
-  potential_->gradient(state_->x, gradient);
-  return gradient;
+  return stepper_->unbalanced_forces();
 }
 
 Snapshot Simulation::snapshot() const { return {fingerprint_, *state_, stepper_->memory()}; }
@@ -152,7 +127,6 @@ void Simulation::restore(const Snapshot& snapshot) {
                                  snapshot.fingerprint.difference(fingerprint_)));
   set_state(snapshot.state);
   stepper_->recall(snapshot.memory);
-  before_ = {};
 }
 
 }  // namespace pliant
