@@ -60,7 +60,9 @@ void ConvergenceTest::measure(const VecX& r, const BoundaryState& boundary, Resi
   residuals.acceleration = acceleration(r, boundary);
 }
 
-bool ConvergenceTest::satisfied(const Residuals& residuals) const {
+bool ConvergenceTest::satisfied(const Residuals& residuals, int iterations) const {
+  constexpr double kStill = 1e-6;  // m/s^2
+  if (iterations == 0 && residuals.acceleration > kStill) return false;
   switch (options_.kind) {
     case Criterion::residual:
     case Criterion::reference_force:

@@ -52,8 +52,10 @@ class ConvergenceTest {
 
   /// Writes force norm and acceleration of r, whose fixed unknowns are zero, with the mass that the criterion asks for.
   void measure(const VecX& r, const BoundaryState& boundary, Residuals& residuals);
-  /// Whether the residuals, measured before a step is computed, already satisfy the criterion. Never for step_length.
-  bool satisfied(const Residuals& residuals) const;
+  /// Whether these residuals after so many iterations satisfy the criterion. Never for step_length. Before the first
+  /// iteration only where nothing would move anyway: forces that a loose tolerance takes for balance, the weight of a
+  /// falling body for one, would otherwise never act.
+  bool satisfied(const Residuals& residuals, int iterations) const;
   /// Whether a step that was taken, of this largest component over h (m/s), does. Only for step_length.
   bool satisfied_by_step(double step_length) const {
     return options_.kind == Criterion::step_length && step_length <= options_.tolerance;

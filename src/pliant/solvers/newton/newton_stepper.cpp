@@ -70,17 +70,17 @@ void NewtonStepper::iterate(StepReport& report) {
     obstacles_.update(current_.x);
     convergence_.measure(current_.gradient, problem().boundary, report.residuals);
     if (!std::isfinite(report.residuals.force)) return end(report, Outcome::not_finite, "the forces are not finite");
-    const bool in_balance = convergence_.satisfied(report.residuals), may_end = obstacles_.arrived();
+    const bool in_balance = convergence_.satisfied(report.residuals, report.iterations), may_end = obstacles_.arrived();
     if (in_balance && may_end) return end(report, Outcome::converged, "");
     if (report.iterations == options_.max_iterations) return end(report, Outcome::iteration_limit, "not converged");
 
     obstacles_.begin_iteration(current_.x, in_balance);
     if (!find_direction(report)) return;
     const double largest = dx_.cwiseAbs().maxCoeff();
-    if (may_end && stagnation_.reached(current_.x, largest, report.residuals.force))
+    const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
+    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force))
       return end(report, Outcome::stagnated, "rounding hides any further progress");
 
-    const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
     const LineSearchResult found = search(report);
     if (found.accepted) {
       std::swap(current_, trial_);
@@ -91,7 +91,8 @@ void NewtonStepper::iterate(StepReport& report) {
       obstacles_.wait();
       continue;
     } else if (!is_short || !may_end) {
-      const bool hidden = may_end && StagnationTest::is_tiny(current_.x, largest);
+      const bool hidden = may_end && options_.line_search.kind == LineSearchKind::robust &&
+                          StagnationTest::is_tiny(current_.x, largest);
       return end(report, hidden ? Outcome::stagnated : Outcome::line_search_failed,
                  fmt::format("no step length above {:.0e} lowers the energy", options_.line_search.smallest_step));
     }

@@ -99,7 +99,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
         record.secondary = residuals.secondary;
         report.history.push_back(record);
       }
-      if (options_.stops_early && convergence_.satisfied(residuals)) return true;
+      if (options_.stops_early && convergence_.satisfied(residuals, k)) return true;
       previous_x_ = x_;
     }
     {

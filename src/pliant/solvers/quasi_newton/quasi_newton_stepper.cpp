@@ -126,7 +126,7 @@ bool QuasiNewtonStepper::is_satisfied(bool is_last, StepReport& report) {
     report.end(Outcome::not_finite, "the forces are not finite");
     return true;
   }
-  if (!options_.stops_early || !convergence_.satisfied(report.residuals)) return false;
+  if (!options_.stops_early || !convergence_.satisfied(report.residuals, report.iterations)) return false;
   report.end(Outcome::converged, "");
   return true;
 }
@@ -143,8 +143,7 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
 
 LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, StepReport& report) {
   const Stopwatch watch(report.seconds.line_search);
-  const LineSearchResult found =
-      line_search(potential(), current_, {dx_, descent.slope}, options_.line_search, trial_);
+  const LineSearchResult found = line_search(potential(), current_, {dx_, descent.slope}, options_.line_search, trial_);
   report.line_search_evaluations += found.evaluations;
   if (found.accepted) report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
   if (options_.history)

@@ -107,8 +107,7 @@ bool WarpCancelingStepper::solve(Stages& stages, StepReport& report) {
   right_hand_side();
   choose(is_new || !was_here, stages);
   if (const FactorStatus status = refresh(stages, report); status != FactorStatus::ok) {
-    report.end(Outcome::factorisation_failed,
-               fmt::format("the matrix could not be factorised: {}", to_string(status)));
+    report.end(Outcome::factorisation_failed, fmt::format("the matrix could not be factorised: {}", to_string(status)));
     return false;
   }
   {
@@ -185,6 +184,7 @@ bool WarpCancelingStepper::restore() {
   steps_ = static_cast<std::int64_t>(memory[1]);
   change_ = Eigen::Map<const VecX>(memory.data() + 2, problem().x_n.size());
   matrix_.restore(std::span(memory).subspan(2 + unknowns));
+  if (options_.schedule.costs == CostKind::flops) schedule_.learn(cholesky_.supernode_costs(), {}, 0);
   return options_.solve != LinearSolve::direct || cholesky_.factor(matrix_.matrix()) == FactorStatus::ok;
 }
 
@@ -221,30 +221,31 @@ void WarpCancelingStepper::right_hand_side() {
   potential().clear_prescribed(rhs_);
 }
 
-/// Measures the errors of the stale matrix and marks what to refresh.
+/// Measures the errors of the stale matrix and marks what to refresh: where nodes touched or left a collider in any
+/// case, elsewhere as the schedule says.
 void WarpCancelingStepper::choose(bool all, Stages& stages) {
   const Stopwatch watch(stages.error_estimate);
-  matrix_.set_touching(colliders_.touching(),
-                       rotations_.none() ? std::span<const Mat3>() : rotations_.rotations(), changed_);
+  const ScheduleKind kind = options_.schedule.kind;
+  dirty_.assign(at(partition_.count()), all);
+  if (model()->colliders()) {
+    constexpr double kNear = 0.05;
+    const bool exactly = kind == ScheduleKind::everything || options_.schedule.tau == 0;
+    matrix_.set_touching(colliders_.touching(), rotations_.none() ? std::span<const Mat3>() : rotations_.rotations(),
+                         exactly ? 0 : kNear, changed_);
+    for (std::size_t i = 0; i < changed_.size(); ++i)
+      if (changed_[i]) schedule_.mark_path(partition_.of_node[i], dirty_);
+    const bool any = std::find(dirty_.begin(), dirty_.end(), std::uint8_t{1}) != dirty_.end();
+    if (any && !keeps_updates_) dirty_.assign(dirty_.size(), 1);
+  }
   if (all) {
-    marked_.assign(at(partition_.count()), 1);
+    marked_ = dirty_;
     steps_ = 0;
-  } else {
-    const ScheduleKind kind = options_.schedule.kind;
-    if (kind != ScheduleKind::everything && kind != ScheduleKind::periodic)
-      error_.measure(matrix_, rotations_.rotations(),
-                     options_.unknown == WarpUnknown::change ? change_ : problem().v_n);
-    schedule_.mark(error_.badness(), steps_, marked_);
+    return;
   }
-  dirty_ = marked_;
-  for (std::size_t i = 0; i < changed_.size(); ++i) {
-    if (!changed_[i]) continue;
-    if (!keeps_updates_) {
-      dirty_.assign(dirty_.size(), 1);
-      return;
-    }
-    for (Index s = partition_.of_node[i]; s >= 0 && !dirty_[at(s)]; s = partition_.parent[at(s)]) dirty_[at(s)] = 1;
-  }
+  if (kind != ScheduleKind::everything && kind != ScheduleKind::periodic)
+    error_.measure(matrix_, rotations_.rotations(), options_.unknown == WarpUnknown::change ? change_ : problem().v_n);
+  schedule_.mark(error_.badness(), steps_, dirty_, marked_);
+  for (std::size_t s = 0; s < dirty_.size(); ++s) dirty_[s] |= marked_[s];
 }
 
 /// Brings the marked parts of matrix and factor up to date.
@@ -382,11 +383,12 @@ void WarpCancelingStepper::damp() {
   }
   for (std::size_t s = 0; s < nodes.size(); ++s)
     if (nodes[s].size() > 1)
-      damp_towards_rigid(*model(), nodes[s], problem().boundary.fixed, problem().x_n, 1 - options_.damp_above / badness[s], next_v_);
+      damp_towards_rigid(*model(), nodes[s], problem().boundary.fixed, problem().x_n,
+                         1 - options_.damp_above / badness[s], next_v_);
 }
 
-/// The next state with its gradient; leaves rotations and elastic forces of the new positions behind, with which the next
-/// step begins.
+/// The next state with its gradient; leaves rotations and elastic forces of the new positions behind, with which the
+/// next step begins.
 void WarpCancelingStepper::hand_over(Solution& solution) {
   const double h = problem().h;
   if (!colliders_.touching().empty()) {
@@ -406,7 +408,8 @@ void WarpCancelingStepper::hand_over(Solution& solution) {
 std::string WarpCancelingStepper::remedy() const {
   if (options_.schedule.kind == ScheduleKind::everything)
     return "use material = \"linear-corotated\", or take smaller steps";
-  return "use material = \"linear-corotated\", refresh more of the matrix (a smaller tau, or the solver corotational), or "
+  return "use material = \"linear-corotated\", refresh more of the matrix (a smaller tau, or the solver corotational), "
+         "or "
          "take smaller steps";
 }
 
@@ -418,18 +421,19 @@ void WarpCancelingStepper::record(const Stages& stages, StepReport& report) cons
   double elements = 0, supernodes = 0;
   for (double e : refreshed_) elements += e;
   for (std::uint8_t s : marked_) supernodes += s;
-  report.figures = {{"refreshed_elements", elements / static_cast<double>(refreshed_.size())},
-                    {"refreshed_supernodes", supernodes / static_cast<double>(marked_.size())},
-                    {"largest_error", error_.largest()},
-                    {"seconds_element_rotations", stages.element_rotations + stages.residuals},
-                    {"seconds_node_rotations", stages.node_rotations},
-                    {"seconds_error_estimate", stages.error_estimate},
-                    {"seconds_matrix_update", stages.matrix_update},
-                    {"seconds_cholesky_update", stages.cholesky_update},
-                    {"seconds_right_hand_side", stages.right_hand_side},
-                    {"seconds_solve", stages.solve},
-                    {"seconds_contact", stages.contact},
-                    {"contacts", static_cast<double>(contact_.touching()) + static_cast<double>(colliders_.touching().size())}};
+  report.figures = {
+      {"refreshed_elements", elements / static_cast<double>(refreshed_.size())},
+      {"refreshed_supernodes", supernodes / static_cast<double>(marked_.size())},
+      {"largest_error", error_.largest()},
+      {"seconds_element_rotations", stages.element_rotations + stages.residuals},
+      {"seconds_node_rotations", stages.node_rotations},
+      {"seconds_error_estimate", stages.error_estimate},
+      {"seconds_matrix_update", stages.matrix_update},
+      {"seconds_cholesky_update", stages.cholesky_update},
+      {"seconds_right_hand_side", stages.right_hand_side},
+      {"seconds_solve", stages.solve},
+      {"seconds_contact", stages.contact},
+      {"contacts", static_cast<double>(contact_.touching()) + static_cast<double>(colliders_.touching().size())}};
   if (schedule_.has_budget()) report.figures.push_back({"seconds_budget", schedule_.budget()});
 }
 

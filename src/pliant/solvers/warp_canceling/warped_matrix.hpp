@@ -19,8 +19,8 @@ SupernodePartition partition_of(const SparseCholesky& factor, const Model& model
 /// One supernode for all, for solvers without a factor.
 SupernodePartition whole_partition(const Model& model);
 
-/// A = (1 + h alpha) M + sum_e (h beta + h^2) Q_e K_e Q_e^T + h^2 (penalties + colliders), with the rotations Q_e of each
-/// element's nodes as they were when the element was last refreshed (warp-canceling, (5)): stale where it was not.
+/// A = (1 + h alpha) M + sum_e (h beta + h^2) Q_e K_e Q_e^T + h^2 (penalties + colliders), with the rotations Q_e of
+/// each element's nodes as they were when the element was last refreshed (warp-canceling, (5)): stale where it was not.
 class WarpedMatrix {
  public:
   WarpedMatrix(const Model& model, const CorotatedElements& elements, const SupernodePartition& partition);
@@ -31,13 +31,14 @@ class WarpedMatrix {
   /// h beta + h^2 of each body.
   std::span<const double> scale() const { return scale_; }
 
-  /// Blocks of nodes that press on colliders, in the frames of the nodes (none: the world's). Marks the nodes whose block
-  /// is not the one at hand, or nearly: the supernodes that eliminate them must be assembled again, with their ancestors.
-  void set_touching(std::span<const ColliderTouch> touching, std::span<const Mat3> node_rotations,
+  /// Tells which nodes press on colliders, with their blocks in the frames of the nodes (no rotations: in the world's).
+  /// Marks the nodes whose block at hand is off by more than `tolerance` of it, or is to go: the supernodes that
+  /// eliminate them are dirty, with their ancestors.
+  void set_touching(std::span<const ColliderTouch> touching, std::span<const Mat3> node_rotations, double tolerance,
                     std::vector<std::uint8_t>& changed);
 
-  /// Takes over the present rotations for all elements of the marked supernodes, and assembles the blocks of these and of
-  /// the `dirty` ones. A supernode's ancestors must be marked with it.
+  /// Takes over the present rotations for all elements of the marked supernodes, and assembles the blocks of these and
+  /// of the `dirty` ones. A supernode's ancestors must be marked with it.
   void refresh(std::span<const std::uint8_t> marked, std::span<const std::uint8_t> dirty,
                std::span<const Mat3> node_rotations);
 
@@ -74,8 +75,13 @@ class WarpedMatrix {
   std::vector<double> blocks_;  ///< 90 a slot
   std::vector<double> scale_, diagonal_;
   double h_ = 0;
-  std::vector<std::uint8_t> touches_;  ///< per node
-  std::vector<Mat3> touch_;            ///< blocks of nodes that do, in their frames, kg
+  std::vector<Index> supernode_;  ///< per node
+  /// Of each node that presses on a collider its block, kg: in the matrix, and as it should be.
+  struct Touch {
+    bool touches = false;
+    Mat3 block;
+  };
+  std::vector<Touch> in_matrix_, present_;
   std::vector<std::uint8_t> fixed_;
   std::vector<std::int64_t> todo_;  ///< scratch
 };
