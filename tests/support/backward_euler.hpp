@@ -20,8 +20,9 @@
 //        + sum_colliders stiffness m_i min(d, 0) n                         colliders, over surface nodes
 //        + sum_planes kappa dhat A_i dB/dd n                               contact with planes
 //
-// with r = 0 on prescribed unknowns. K+ is the sum of the elements' stiffness with d2Psi/dF2 of each quadrature point
-// freed of its negative eigenvalues, here by an eigendecomposition of Material::hessian.
+// with r = 0 on prescribed unknowns and on nodes that move with rigid links. K+ is the sum of the elements' stiffness
+// with d2Psi/dF2 of each quadrature point freed of its negative eigenvalues, here by an eigendecomposition of
+// Material::hessian.
 namespace pliant::testing {
 
 /// How a solver takes scripts that ask for a penalty: as a term, or by putting the nodes where they belong.
@@ -49,8 +50,8 @@ class BackwardEuler {
 
   StepBalance balance(const State& before, const VecX& x, double h,
                       PenaltyScripts scripts = PenaltyScripts::as_terms) const {
-    if (!model_->muscles().empty() || !model_->more_energies().empty() || model_->articulation())
-      throw std::logic_error("BackwardEuler knows neither muscles, nor links, nor energies from outside");
+    if (!model_->muscles().empty() || !model_->more_energies().empty())
+      throw std::logic_error("BackwardEuler knows neither muscles nor energies from outside");
     const double time = before.time + h;
     const VecX step = x - before.x;
     const VecX gravity = model_->gravity().replicate(model_->nodes(), 1);
@@ -63,6 +64,10 @@ class BackwardEuler {
       for (Index i : pin.nodes)
         for (std::size_t axis = 0; axis < 3; ++axis)
           if (pin.axes[axis]) prescribed[3 * at(i) + axis] = true;
+    if (model_->articulation())
+      for (Index i = 0; i < model_->nodes(); ++i)
+        if (model_->articulation()->link_of()[at(i)] >= 0)
+          for (std::size_t axis = 0; axis < 3; ++axis) prescribed[3 * at(i) + axis] = true;
     VecX penalty = VecX::Zero(x.size());
     for (const Script& script : model_->scripts()) {
       if (time < script.start || time >= script.release) continue;
@@ -165,6 +170,13 @@ class BackwardEuler {
   }
 
   void add_elements(const Body& body) {
+    if (!body.is_solid() && body.springs->stencils().count() == 0) {  // the points of a rigid link
+      for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+        lumped_[i] = diagonal_[i] = body.density * body.network->measure[at(i - body.nodes.begin)];
+        mass_.push_back({i, i, lumped_[i]});
+      }
+      return;
+    }
     if (!body.is_solid() || !body.fibres.empty()) throw std::logic_error("BackwardEuler knows plain solids");
     const auto per_element = body.elements->elements().size() / body.mesh->tets().size();
     for (std::size_t e = 0; e < body.mesh->tets().size(); ++e) {
