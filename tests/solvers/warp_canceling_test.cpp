@@ -385,7 +385,7 @@ TEST(WarpSchedule, MarksTheWorstThatTheBudgetReachesTogetherWithTheirAncestors) 
     Schedule schedule(options, parent);
     std::vector<std::uint8_t> marked(7, 1);
     schedule.learn(costs, marked, 1);
-    schedule.mark(badness, 1, marked);
+    schedule.mark(badness, 1, std::vector<std::uint8_t>(badness.size(), 0), marked);
     return marked;
   };
   using Marks = std::vector<std::uint8_t>;

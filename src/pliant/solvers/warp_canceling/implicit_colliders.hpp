@@ -15,8 +15,8 @@ struct ColliderTouch {
 };
 
 /// Colliders as part of a linear system: the penalty that all families share, linearised at z = x^n + h v^n, where
-/// inertia alone would lead. A body at rest has z = x^n, so that it rests where the penalty balances it; one that is about
-/// to hit an obstacle is stopped in the step in which it would.
+/// inertia alone would lead. A body at rest has z = x^n, so that it rests where the penalty balances it; one that is
+/// about to hit an obstacle is stopped in the step in which it would.
 class ImplicitColliders {
  public:
   explicit ImplicitColliders(const ColliderPenalty* colliders) : colliders_(colliders) {}

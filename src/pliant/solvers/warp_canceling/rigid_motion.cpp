@@ -45,12 +45,14 @@ FreeParts::FreeParts(const Model& model) : model_(model), part_(at(model.nodes()
   held_.assign(mass_.size(), 0);
 }
 
-void FreeParts::set_boundary(const BoundaryState& boundary, std::span<const Grab> grabs) {
+void FreeParts::set_boundary(const StepProblem& problem, std::span<const ColliderTouch> touching) {
+  const BoundaryState& boundary = problem.boundary;
   held_.assign(mass_.size(), 0);
   for (std::size_t i = 0; i < part_.size(); ++i)
     if (boundary.fixed[3 * i] || boundary.fixed[3 * i + 1] || boundary.fixed[3 * i + 2]) held_[at(part_[i])] = 1;
   for (Index i : boundary.penalised) held_[at(part_[at(i)])] = 1;
-  for (const Grab& grab : grabs) held_[at(part_[at(grab.nodes[0])])] = 1;
+  for (const ColliderTouch& touch : touching) held_[at(part_[at(touch.node)])] = 1;
+  for (const Grab& grab : problem.grabs) held_[at(part_[at(grab.nodes[0])])] = 1;
   none_ = std::find(held_.begin(), held_.end(), std::uint8_t{0}) == held_.end();
 }
 

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "pliant/sim/model.hpp"
+#include "pliant/solvers/warp_canceling/implicit_colliders.hpp"
 
 namespace pliant {
 
@@ -15,8 +15,9 @@ class FreeParts {
  public:
   explicit FreeParts(const Model& model);
 
-  /// Parts with a prescribed, penalised or grabbed node are not free.
-  void set_boundary(const BoundaryState& boundary, std::span<const Grab> grabs = {});
+  /// Parts with a prescribed, penalised or grabbed node are not free, nor are those that press on a collider in the
+  /// matrix.
+  void set_boundary(const StepProblem& problem, std::span<const ColliderTouch> touching = {});
   bool none() const { return none_; }
   /// Adds to the velocities of free parts the rigid motion that the impulses (N s) on their nodes at x cause; damping
   /// by mass counts as implicit over a step h.

@@ -125,8 +125,6 @@ bool WarpCancelingStepper::solve(Stages& stages, StepReport& report) {
 
 /// Rotations, forces and contacts where the step begins, and the velocities it is expected to end with.
 bool WarpCancelingStepper::begin(Stages& stages, StepReport& report) {
-  if (!problem().grabs.empty() || had_grabs_) parts_.set_boundary(problem().boundary, problem().grabs);
-  had_grabs_ = !problem().grabs.empty();
   {
     const Stopwatch watch(stages.element_rotations);
     if (x_.size() != problem().x_n.size() || x_ != problem().x_n) deform(problem().x_n);
@@ -141,6 +139,7 @@ bool WarpCancelingStepper::begin(Stages& stages, StepReport& report) {
     force_.setZero(problem().x_n.size());
     contact_.add_forces(problem(), force_);
     colliders_.linearise(problem());
+    parts_.set_boundary(problem(), colliders_.touching());
   }
   {
     const Stopwatch watch(stages.node_rotations);
@@ -167,7 +166,6 @@ bool WarpCancelingStepper::prepare(const StepProblem& problem) {
   held_.resize(at(model()->nodes()));
   for (std::size_t i = 0; i < held_.size(); ++i) held_[i] = fixed[3 * i] || fixed[3 * i + 1] || fixed[3 * i + 2];
   matrix_.set_boundary(problem);
-  parts_.set_boundary(problem.boundary);
   return true;
 }
 

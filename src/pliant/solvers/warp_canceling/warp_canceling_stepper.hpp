@@ -43,9 +43,9 @@ struct WarpCancelingOptions {
 ///
 /// A~ the WarpedMatrix, R the rotations of the nodes, A the matrix with the present rotations of all elements, which is
 /// only ever applied, and v* a prediction: the velocities with the uniform change of free parts, prescribed where
-/// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Nodes that
-/// press on colliders have blocks of their own in A, and are refreshed when they change. Grabs are springs at the end of
-/// the step: three columns each, added to the inverse at hand (Woodbury).
+/// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Nodes
+/// that press on colliders have blocks of their own in A, and are refreshed when they change. Grabs are springs at the
+/// end of the step: three columns each, added to the inverse at hand (Woodbury).
 class WarpCancelingStepper final : public Stepper {
  public:
   /// Throws InputError for models with springs, fibres, energies of the user, elements of higher order or consistent
@@ -110,11 +110,10 @@ class WarpCancelingStepper final : public Stepper {
   double elastic_energy_ = 0;
   std::int64_t steps_ = 0;  ///< since everything was fresh
   std::vector<double> recalled_;
-  std::vector<std::uint8_t> marked_;          ///< supernodes with fresh rotations
-  std::vector<std::uint8_t> dirty_;           ///< these, and those whose contacts with colliders changed
-  std::vector<std::uint8_t> changed_;         ///< scratch, per node
-  std::vector<double> refreshed_;             ///< per element, 0 or 1
-  bool had_grabs_ = false;
+  std::vector<std::uint8_t> marked_;   ///< supernodes with fresh rotations
+  std::vector<std::uint8_t> dirty_;    ///< these, and those whose contacts with colliders changed
+  std::vector<std::uint8_t> changed_;  ///< scratch, per node
+  std::vector<double> refreshed_;      ///< per element, 0 or 1
   BlockMatrix with_grabs_;
   VecX force_, predicted_, rhs_, next_v_, scratch_;
 };
