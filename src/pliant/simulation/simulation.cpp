@@ -28,7 +28,7 @@ Simulation::Simulation(Scene scene)
       stepper_(make_stepper(scene_, model_)),
       state_(std::make_shared<State>(model_->rest_state())),
       uncut_(scene_),
-      fingerprint_(fingerprint(scene_, *model_)) {
+      fingerprint_(pliant::fingerprint(scene_, *model_)) {
   // A cut that misses its body is found now rather than in the middle of a long run.
   std::vector<Index> origin;
   Scene probe = scene_;
@@ -102,7 +102,7 @@ void Simulation::rebuild(Scene scene) {
   uncut_ = scene_;
   model_ = std::move(model);
   stepper_ = std::move(stepper);
-  fingerprint_ = fingerprint(scene_, *model_);
+  fingerprint_ = pliant::fingerprint(scene_, *model_);
   potential_.reset();
   before_ = {};
 }
