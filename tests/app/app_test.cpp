@@ -108,7 +108,8 @@ TEST(App, CheckSaysWhatWouldRunAndWritesNothing) {
   const auto folder = fresh_folder("check");
   const Ended ended = run(folder, {"check", write_scene(folder)});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  for (const char* word : {"beam", "112 vertices", "60 steps", "pod-newton", "could run this scene: pod-newton", "not xpbd: "})
+  for (const char* word :
+       {"beam", "112 vertices", "60 steps", "pod-newton", "could run this scene: pod-newton", "not xpbd: "})
     EXPECT_NE(ended.out.find(word), std::string::npos) << ended.out;
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 3);  // scene and the two streams
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "pliant/base/error.hpp"
@@ -200,10 +201,11 @@ TEST(Support, AParameterMayMakeASolverFit) {
   EXPECT_NO_THROW(make_stepper(model, "xpbd", {{"constraints", "sqrt-energy"}}));
   EXPECT_NO_THROW(make_stepper(model, "grid-b-pxpbd", {{"method", "fp-pxpbd"}}));
   EXPECT_THROW(make_stepper(model, "grid-b-pxpbd", {{"method", "xpbd"}}), InputError);
+  const std::map<std::string, std::string> ways = {
+      {"xpbd", "constraints = \"sqrt-energy\""}, {"grid-b-pxpbd", "method = \"fp-pxpbd\""}, {"b-pxpbd", ""}};
   for (const SolverFit& fit : solver_fits(*model)) {
-    if (fit.solver->name == "xpbd") EXPECT_EQ(fit.unless, "constraints = \"sqrt-energy\"");
-    if (fit.solver->name == "grid-b-pxpbd") EXPECT_EQ(fit.unless, "method = \"fp-pxpbd\"");
-    if (fit.solver->name == "b-pxpbd") EXPECT_EQ(fit.unless, "");
+    const auto way = ways.find(fit.solver->name);
+    EXPECT_EQ(fit.unless, way == ways.end() ? "" : way->second) << fit.solver->name;
   }
 }
 

@@ -61,8 +61,11 @@ std::string parameter_rows(const SolverEntry& solver) {
 std::span<const SolverFeature> solver_features() {
   using S = SolverSupport;
   static const std::array features = {
-      SolverFeature{"contact", "`[contact]`: surfaces that never pass through each other, themselves and obstacles",
-                    [](const S& s) { return s.contact.empty() ? s.own_contact : std::string("yes"); }},
+      SolverFeature{
+          "contact",
+          "yes: `[contact]`, surfaces that never pass through each other, themselves and obstacles; words: contact of "
+          "the solver's own, without `[contact]`",
+          [](const S& s) { return s.contact.empty() ? s.own_contact : std::string("yes"); }},
       SolverFeature{"colliders", "`[[collider]]`: rigid obstacles", [](const S& s) { return yes(s.colliders); }},
       SolverFeature{"friction", "with colliders, and in contact", [](const S& s) { return yes(s.friction); }},
       SolverFeature{"links", "`[[link]]`: rigid links and joints", [](const S& s) { return yes(s.links); }},
