@@ -36,6 +36,7 @@ Names all_but(const Names& some) {
 struct Beam {
   ModelBuilder builder;
   BodyOptions body;
+  std::shared_ptr<const Energy> energy;
 
   Beam() {
     builder.set_gravity({0, -9.81, 0});
@@ -46,6 +47,7 @@ struct Beam {
   std::shared_ptr<const Model> build() {
     const std::size_t b = builder.add_body(body);
     builder.add_pin({"clamp", builder.body(b).elements->nodes_of(body.mesh->sets().at("x-min"))});
+    if (energy) builder.add_energy(energy);
     return builder.build();
   }
 };
@@ -127,8 +129,8 @@ std::vector<Feature> features() {
        with([](Beam& b) { b.body.damping.stiffness = 0.01; })},
       {"a cut", {}, "", plain, {Integrator::implicit_euler, true}},
       {"an energy from code", explicit_families, "the energy 'springs'", with([](Beam& b) {
-         b.builder.add_energy(std::make_shared<SpringEnergy>(std::vector<Index>{0, 5}, std::vector<double>{10.0},
-                                                             std::vector<double>{0.5}));
+         b.energy = std::make_shared<SpringEnergy>(std::vector<Index>{0, 5}, std::vector<double>{10.0},
+                                                   std::vector<double>{0.5});
        })},
       {"neo-hookean", kConstraintSolvers, "body 'beam' is of neo-hookean",
        with([](Beam& b) { b.body.material = testing::material("neo-hookean", 4e5, 0.3); })},
