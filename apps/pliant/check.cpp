@@ -27,16 +27,20 @@ void add_check(CLI::App& app, int& exit_code) {
     const std::shared_ptr<const Model> model = build_model(scene);
     make_stepper(scene, model);  // some settings clash only here
     for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
-    fmt::print("{}", describe(scene, *model));
+    fmt::print("{}{}", describe(scene, *model), describe_solvers(scene, *model));
     exit_code = kSuccess;
   });
 }
 
 void add_docs(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("docs", "Print the reference of the scene file (Markdown)");
+  CLI::App* command = app.add_subcommand("docs", "Print a page of the reference (Markdown)");
   command->require_subcommand(1);
   command->add_subcommand("scene", "All keys of a scene file")->callback([&exit_code] {
     fmt::print("{}", scene_documentation());
+    exit_code = kSuccess;
+  });
+  command->add_subcommand("solvers", "What each solver can do, and its parameters")->callback([&exit_code] {
+    fmt::print("{}", solver_documentation());
     exit_code = kSuccess;
   });
 }

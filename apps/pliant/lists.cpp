@@ -18,13 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string format(const ParameterValue& value) {
-  if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
-  if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
-  if (const auto* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
-  return '"' + std::get<std::string>(value) + '"';
-}
-
 Json to_json(const LawInfo& law) {
   return {{"name", law.name},
           {"summary", law.summary},
@@ -33,8 +26,8 @@ Json to_json(const LawInfo& law) {
           {"survives_inversion", law.survives_inversion}};
 }
 
-void print_parameter(const Parameter& parameter) {
-  fmt::print("  {:<18} {:<16} {}{}\n", parameter.key, format(parameter.fallback), parameter.summary,
+void print_parameter(const Setting& parameter) {
+  fmt::print("  {:<18} {:<16} {}{}\n", parameter.name, parameter.fallback, parameter.summary,
              parameter.unit.empty() ? "" : fmt::format(" ({})", parameter.unit));
   if (!parameter.choices.empty())
     fmt::print("  {:<18} {:<16} one of: {}\n", "", "", fmt::join(parameter.choices, ", "));
@@ -43,18 +36,18 @@ void print_parameter(const Parameter& parameter) {
 /// Parameters that the same solvers have, alike to the last word.
 struct ParameterGroup {
   std::vector<std::string> solvers;
-  std::vector<const Parameter*> parameters;
+  std::vector<const Setting*> parameters;
 };
 
 std::vector<ParameterGroup> group_parameters(const std::vector<const SolverEntry*>& solvers) {
   struct Shared {
     std::string print;
-    const Parameter* parameter;
+    const Setting* parameter;
     std::vector<std::string> solvers;
   };
   std::vector<Shared> all;
   for (const SolverEntry* solver : solvers)
-    for (const Parameter& parameter : solver->parameters) {
+    for (const Setting& parameter : solver->parameters.keys) {
       const std::string print = to_json(parameter).dump();
       auto found = std::find_if(all.begin(), all.end(), [&](const Shared& s) { return s.print == print; });
       if (found == all.end()) found = all.insert(found, {print, &parameter, {}});
@@ -70,13 +63,41 @@ std::vector<ParameterGroup> group_parameters(const std::vector<const SolverEntry
   return groups;
 }
 
-/// Names first; then the parameters, once for all solvers that have them.
+/// A row for each solver and a column for each feature; materials, which take most space, last.
+void print_features(const std::vector<const SolverEntry*>& solvers) {
+  const auto features = solver_features();
+  std::vector<std::vector<std::string>> rows = {{"what they can do"}};
+  for (const SolverFeature& feature : features) rows.front().push_back(feature.name);
+  const auto add = [&](const std::string& name, const SolverSupport& supports) {
+    std::vector<std::string>& row = rows.emplace_back(1, name);
+    for (const SolverFeature& feature : features) {
+      const std::string mark = feature.mark(supports);
+      row.push_back(mark.empty() ? "-" : mark);
+    }
+  };
+  for (const SolverEntry* solver : solvers) {
+    add(solver->name, solver->supports);
+    for (const SupportVariant& variant : solver->variants) add("  " + variant.value, variant.supports);
+  }
+  std::vector<std::size_t> widths(rows.front().size(), 0);
+  for (const auto& row : rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  fmt::print("\n");
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) line += fmt::format("{:<{}}  ", row[c], widths[c]);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
+/// Names first; then what they can do; then the parameters, once for all solvers that have them.
 void print_solvers(const std::vector<const SolverEntry*>& solvers) {
   for (const SolverEntry* solver : solvers)
     fmt::print("{:<18} {} [{}]\n", solver->name, solver->summary, solver->paper);
+  print_features(solvers);
   for (const ParameterGroup& group : group_parameters(solvers)) {
     fmt::print("\nParameters of {}, with their defaults:\n", fmt::join(group.solvers, ", "));
-    for (const Parameter* parameter : group.parameters) print_parameter(*parameter);
+    for (const Setting* parameter : group.parameters) print_parameter(*parameter);
   }
   fmt::print(
       "\nIn a scene: [solver] name = \"{0}\", tolerance = 0.1; on the command line: --solver {0} --set "

@@ -113,14 +113,14 @@ void add_convert(CLI::App& app, int& exit_code) {
 }
 
 /// What the shell gave for a key, in TOML's notation: a list may go without brackets.
-std::string to_toml_notation(const Key& key, const std::string& text) {
+std::string to_toml_notation(const Setting& key, const std::string& text) {
   const bool list =
       key.kind == Kind::vector || key.kind == Kind::counts || key.kind == Kind::pair || key.kind == Kind::pair_counts;
   return list && !text.starts_with('[') ? "[" + text + "]" : text;
 }
 
 /// `generate KIND`, its options from the table of the scene file's keys.
-void add_generator(CLI::App& app, const Key& generator, int& exit_code) {
+void add_generator(CLI::App& app, const Setting& generator, int& exit_code) {
   struct Arguments {
     std::string out;
     std::string format;
@@ -130,7 +130,7 @@ void add_generator(CLI::App& app, const Key& generator, int& exit_code) {
   CLI::App* command = app.add_subcommand(generator.name, generator.section->summary);
   command->add_option("OUT", arguments->out, "The file to write; its ending chooses the format")->required();
   command->add_option("--format", arguments->format, "The format to write, as for `convert`")->type_name("NAME");
-  for (const Key& key : generator.section->keys) {
+  for (const Setting& key : generator.section->keys) {
     std::string names = "--" + key.name;
     std::replace(names.begin(), names.end(), '_', '-');
     for (const std::string& alias : key.aliases) names += ",--" + alias;
@@ -143,7 +143,7 @@ void add_generator(CLI::App& app, const Key& generator, int& exit_code) {
   }
   command->callback([arguments, &generator, &exit_code] {
     Value table{Value::Table{}, "mesh generate " + generator.name};
-    for (const Key& key : generator.section->keys) {
+    for (const Setting& key : generator.section->keys) {
       const std::string& text = arguments->values.at(key.name);
       if (text.empty()) continue;
       const std::string origin = "--" + key.name;
@@ -161,7 +161,7 @@ void add_generate(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("generate", "Generate a mesh of a simple body");
   command->require_subcommand(1);
   command->footer("For example: pliant mesh generate cylinder --radius 0.1 --length 1 --axis x --cells 8 beam.vtu");
-  for (const Key& generator : generator_keys()) add_generator(*command, generator, exit_code);
+  for (const Setting& generator : generator_keys()) add_generator(*command, generator, exit_code);
 }
 
 void add_tetrahedralise(CLI::App& app, int& exit_code) {

@@ -67,6 +67,9 @@ std::string remedies(const Scene& scene, const StepReport& report) {
   const bool is_robust =
       search != scene.solver.parameters.end() && search->second == ParameterValue(std::string("robust"));
   const std::string robust = is_robust ? "" : "  the robust line search:   --set solver.line_search=robust\n";
+  const std::string robust_solver = SceneSolver().name;
+  const std::string other =
+      scene.solver.name == robust_solver ? "" : fmt::format("  another solver:           --solver {}\n", robust_solver);
   const std::string onwards = "  going on all the same:    --set solver.on_failure=continue\n";
   switch (report.outcome) {
     case Outcome::converged:
@@ -77,7 +80,7 @@ std::string remedies(const Scene& scene, const StepReport& report) {
     case Outcome::line_search_failed:
       return robust + looser + smaller + onwards;
     case Outcome::factorisation_failed:
-      return (scene.solver.name == "pod-newton" ? "" : "  another solver:           --solver pod-newton\n") + smaller;
+      return other + smaller;
     case Outcome::inverted_start:
       return smaller +
              "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "

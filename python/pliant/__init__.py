@@ -29,6 +29,7 @@ from ._reports import (
     RunReport,
     RunTotals,
     SolverInfo,
+    SolverSupport,
     StageSeconds,
     StepReport,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "Scene",
     "Simulation",
     "SolverInfo",
+    "SolverSupport",
     "StageSeconds",
     "State",
     "StepReport",

@@ -143,12 +143,35 @@ class ParameterInfo(_Record):
 
 
 @dataclass(frozen=True)
+class SolverSupport(_Record):
+    """What a solver can do with its default settings."""
+
+    integrators: tuple[str, ...]
+    contact: tuple[str, ...]  #: the integrators with which it has contact between surfaces; empty: none
+    own_contact: str  #: contact between bodies in a way of its own, in words; empty: none
+    colliders: bool
+    friction: bool
+    links: bool  #: rigid links
+    cloth: bool
+    fibres: bool
+    highest_order: int  #: of elements
+    consistent_mass: bool
+    mass_damping: bool
+    stiffness_damping: bool
+    cuts: bool
+    grabs: bool
+    energies: bool  #: further ones, from code
+    laws: tuple[str, ...]  #: the material laws it takes
+
+
+@dataclass(frozen=True)
 class SolverInfo(_Record):
-    """A solver by its name, with the paper it is from and its settings."""
+    """A solver by its name, with the paper it is from, what it can do and its settings."""
 
     name: str
     paper: str
     summary: str
+    supports: SolverSupport
     parameters: tuple[ParameterInfo, ...]
 
 

@@ -4,7 +4,7 @@ import os
 from typing import Any, Mapping, Sequence, Union
 
 from . import _pliant
-from ._reports import LawInfo, ParameterInfo, SolverInfo
+from ._reports import LawInfo, ParameterInfo, SolverInfo, SolverSupport
 from ._simulation import Simulation, _override_list
 
 Path = Union[str, "os.PathLike[str]"]
@@ -69,11 +69,12 @@ def load_scene(path: Path, overrides: Mapping[str, Any] | Sequence[str] = (), *,
 
 
 def solvers() -> dict[str, SolverInfo]:
-    """Every solver by its name, with the paper it is from and its settings."""
+    """Every solver by its name, with the paper it is from, what it can do and its settings."""
     found = {}
     for entry in _pliant.solvers():
         parameters = tuple(ParameterInfo(**parameter) for parameter in entry.pop("parameters"))
-        found[entry["name"]] = SolverInfo(**entry, parameters=parameters)
+        supports = SolverSupport(**entry.pop("supports"))
+        found[entry["name"]] = SolverInfo(**entry, supports=supports, parameters=parameters)
     return found
 
 

@@ -434,6 +434,14 @@ class Simulation:
         """What would run, for people: bodies, sizes, boundaries, solver."""
         return self._ready().describe()
 
+    def solvers_that_fit(self) -> list[str]:
+        """The names of the solvers that can run this simulation as it is."""
+        return [name for name, refusal in _pliant.solver_fits(self._described()) if refusal is None]
+
+    def solver_refusals(self) -> dict[str, str]:
+        """Of the solvers that cannot run this simulation: why, for people."""
+        return {name: refusal for name, refusal in _pliant.solver_fits(self._described()) if refusal is not None}
+
     def scene(self) -> dict[str, Any]:
         """The scene as a dict, as it would be in a file, without what only code can give."""
         return self._tree.as_dict()

@@ -16,15 +16,44 @@ namespace py = pybind11;
 
 namespace {
 
-py::dict to_dict(const Parameter& parameter) {
+py::dict to_dict(const Setting& parameter) {
   py::dict dict;
-  dict["key"] = parameter.key;
-  dict["default"] = std::visit([](const auto& value) { return py::cast(value); }, parameter.fallback);
+  dict["key"] = parameter.name;
+  dict["default"] = std::visit([](const auto& value) { return py::cast(value); }, default_value(parameter));
   dict["unit"] = parameter.unit;
   dict["summary"] = parameter.summary;
   dict["choices"] = py::tuple(py::cast(parameter.choices));
-  dict["least"] = parameter.least;
-  dict["greatest"] = parameter.greatest;
+  dict["least"] = parameter.limits.least;
+  dict["greatest"] = parameter.limits.greatest;
+  return dict;
+}
+
+py::dict to_dict(const SolverSupport& supports) {
+  const auto names = [](const std::vector<Integrator>& integrators) {
+    py::list list;
+    for (Integrator integrator : integrators) list.append(py::cast(std::string(to_string(integrator))));
+    return py::tuple(list);
+  };
+  std::vector<std::string> taken = supports.laws;
+  if (taken.empty())
+    for (const auto& law : laws()) taken.push_back(law->info().name);
+  py::dict dict;
+  dict["integrators"] = names(supports.integrators);
+  dict["contact"] = names(supports.contact);
+  dict["own_contact"] = supports.own_contact;
+  dict["colliders"] = supports.colliders;
+  dict["friction"] = supports.friction;
+  dict["links"] = supports.links;
+  dict["cloth"] = supports.cloth;
+  dict["fibres"] = supports.fibres;
+  dict["highest_order"] = supports.highest_order;
+  dict["consistent_mass"] = supports.consistent_mass;
+  dict["mass_damping"] = supports.mass_damping;
+  dict["stiffness_damping"] = supports.stiffness_damping;
+  dict["cuts"] = supports.cuts;
+  dict["grabs"] = supports.grabs;
+  dict["energies"] = supports.energies;
+  dict["laws"] = py::tuple(py::cast(taken));
   return dict;
 }
 
@@ -32,14 +61,24 @@ py::list solvers() {
   py::list list;
   for (const SolverEntry& solver : solver_catalogue()) {
     py::list parameters;
-    for (const Parameter& parameter : solver.parameters) parameters.append(to_dict(parameter));
+    for (const Setting& parameter : solver.parameters.keys) parameters.append(to_dict(parameter));
     py::dict dict;
     dict["name"] = solver.name;
     dict["paper"] = solver.paper;
     dict["summary"] = solver.summary;
+    dict["supports"] = to_dict(solver.supports);
     dict["parameters"] = parameters;
     list.append(dict);
   }
+  return list;
+}
+
+/// Names, and why a solver cannot run the scene, or None.
+py::list solver_fits_of(const Scene& scene) {
+  const std::shared_ptr<const Model> model = build_model(scene);
+  py::list list;
+  for (const SolverFit& fit : solver_fits(*model, demands_of(scene)))
+    list.append(py::make_tuple(fit.solver->name, fit.fits() ? py::object(py::none()) : py::cast(fit.reason())));
   return list;
 }
 
@@ -76,6 +115,7 @@ void set_threads(py::ssize_t count) {
 
 void bind_catalogues(py::module_& module) {
   module.def("solvers", &solvers);
+  module.def("solver_fits", &solver_fits_of, py::arg("scene"));
   module.def("laws", &law_list);
   module.def(
       "set_threads", &set_threads, py::arg("count"),
@@ -84,6 +124,7 @@ void bind_catalogues(py::module_& module) {
       "threads", [] { return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism); },
       "How many threads are used.");
   module.def("scene_documentation", &scene_documentation);
+  module.def("solver_documentation", &solver_documentation);
 }
 
 }  // namespace pliant::python

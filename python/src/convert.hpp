@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pliant/math/types.hpp"
-#include "pliant/scene/value.hpp"
+#include "pliant/settings/value.hpp"
 
 namespace pliant::python {
 

@@ -108,7 +108,8 @@ TEST(App, CheckSaysWhatWouldRunAndWritesNothing) {
   const auto folder = fresh_folder("check");
   const Ended ended = run(folder, {"check", write_scene(folder)});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  for (const char* word : {"beam", "112 vertices", "60 steps", "pod-newton"})
+  for (const char* word :
+       {"beam", "112 vertices", "60 steps", "pod-newton", "could run this scene: pod-newton", "not xpbd: "})
     EXPECT_NE(ended.out.find(word), std::string::npos) << ended.out;
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 3);  // scene and the two streams
 }
@@ -118,10 +119,13 @@ TEST(App, ListsAreReadableByProgramsToo) {
   const Json solvers = Json::parse(run(folder, {"solvers", "--json"}).out);
   EXPECT_EQ(solvers.at(0).at("name"), "pod-newton");
   EXPECT_FALSE(solvers.at(0).at("parameters").empty());
+  EXPECT_EQ(solvers.at(0).at("supports").at("contact"), Json({"implicit-euler", "quasistatic"}));
   const Json materials = Json::parse(run(folder, {"materials", "--json"}).out);
   EXPECT_GE(materials.size(), 6u);
   EXPECT_NE(run(folder, {"solvers"}).out.find("tolerance"), std::string::npos);
+  EXPECT_NE(run(folder, {"solvers"}).out.find("consistent mass"), std::string::npos);
   EXPECT_NE(run(folder, {"materials"}).out.find("neo-hookean"), std::string::npos);
+  EXPECT_EQ(run(folder, {"docs", "solvers"}).out.find("# The solvers"), 0u);
 }
 
 TEST(App, OneAndTwoThreadsGiveTheSameBits) {

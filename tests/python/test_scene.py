@@ -206,3 +206,16 @@ def test_solvers_and_laws_are_listed():
     assert not pliant.laws()["neo-hookean"].survives_inversion
     assert pliant.__version__.count(".") == 2
     assert np.isinf(tolerance.greatest)
+    assert solvers["conjac"].supports.links and not solvers["newton"].supports.links
+    assert solvers["xpbd"].supports.laws == ("fixed-corotated", "arap", "macklin-mueller")
+    assert set(solvers["newton"].supports.laws) == set(pliant.laws())
+
+
+def test_a_simulation_knows_the_solvers_that_can_run_it():
+    sim = pliant.Simulation(dt=0.01, solver="xpbd")
+    sim.add_body(pliant.box(size=(1, 1, 1), cells=(1, 1, 1)), pliant.material("neo-hookean", young=1e5, poisson=0.3))
+    assert "pod-newton" in sim.solvers_that_fit() and "xpbd" not in sim.solvers_that_fit()
+    assert "neo-hookean" in sim.solver_refusals()["xpbd"]
+    assert set(sim.solvers_that_fit()) | set(sim.solver_refusals()) == set(pliant.solvers())
+    with pytest.raises(pliant.InputError, match="Solvers that can: pod-newton"):
+        sim.build()

@@ -127,12 +127,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadScene{"AnUnknownSolverParameter",
                  0,
                  "",
-                 {"scene.toml:21", "no parameter 'tolerence'; did you mean 'tolerance'?"},
+                 {"scene.toml:21: unknown key 'tolerence' of solver 'pod-newton'; did you mean 'tolerance'?"},
                  "tolerence = 1.0\n"},
         BadScene{"ASolverParameterOfTheWrongType",
                  0,
                  "",
-                 {"scene.toml:21", "'tolerance' takes a number"},
+                 {"scene.toml:21: 'tolerance' of solver 'pod-newton' must be a number of at least 0"},
                  "tolerance = \"small\"\n"},
         BadScene{"ASolverThatCannotDoStatics",
                  20,
@@ -213,7 +213,8 @@ TEST(Scene, ChangesFromTheCommandLineAreCheckedLikeTheFile) {
   expect_error(good, {"--set bdy.0.young: unknown key 'bdy'", "'body'"}, {{"bdy.0.young=1"}, ""});
   expect_error(good, {"--set young", "key=value"}, {{"young"}, ""});
   expect_error(good, {"--set body.0.young", "not a TOML value"}, {{"body.0.young=[1,"}, ""});
-  expect_error(good, {"--set solver.tolerance", "takes a number"}, {{"solver.tolerance=soft"}, ""});
+  expect_error(good, {"--set solver.tolerance: 'tolerance' of solver", "must be a number"},
+               {{"solver.tolerance=soft"}, ""});
   expect_error(good, {"--solver: there is no solver 'netwon'", "newton"}, {{}, "netwon"});
 }
 

@@ -164,11 +164,43 @@ TEST(Scene, TheIntegratorReachesTheSolver) {
   EXPECT_EQ(std::get<std::string>(scene.solver.parameters.at("integrator")), "quasistatic");
 }
 
-TEST(Scene, TheDocumentationInTheTreeIsTheTable) {
-  std::ifstream file(std::filesystem::path(PLIANT_SOURCE_DIR) / "docs/scene.md");
+TEST(Scene, ASettingGivenTwiceIsRefusedOnlyWhereSomebodyGaveBoth) {
+  const std::string statics = "integrator = \"quasistatic\"\n";
+  EXPECT_EQ(error_of(scene_with(0, "", statics)), "");  // the default of [simulation] does not count
+  expect_error(scene_with(5, "duration = 0.1\nintegrator = \"implicit-euler\"", statics),
+               {"scene.toml:22: 'integrator' is given in [simulation] and, differently, in [solver]"});
+}
+
+TEST(Scene, ASolverThatCannotRunItIsRefusedWithThoseThatCan) {
+  expect_error(scene_with(0, "", "[contact]\n"),
+               {"--solver: the solver 'conjac' cannot run this scene: it has no contact between surfaces",
+                "Solvers that can: pod-newton, newton, projected-newton, kinetic-newton"},
+               {{}, "conjac"});
+  expect_error(scene_with(5, "duration = 0.1\nintegrator = \"quasistatic\""),
+               {"scene.toml:6: the solver 'kinetic-newton' has no integrator \"quasistatic\"", "fp-pxpbd"},
+               {{}, "kinetic-newton"});
+  expect_error(scene_with(0, "", "integrator = \"implicit-midpoint\"\n[contact]\n"),
+               {"scene.toml:20: the solver 'pod-newton' cannot run this scene", "take \"implicit-euler\"",
+                "Solvers that can: none"});
+}
+
+TEST(Scene, SaysWhichSolversCouldRunIt) {
+  const Scene scene = parse(scene_with(0, ""));
+  const std::string text = describe_solvers(scene, *build_model(scene));
+  EXPECT_NE(text.find("could run this scene: pod-newton, newton"), std::string::npos) << text;
+  EXPECT_NE(text.find("not xpbd: body 'bar' is of neo-hookean"), std::string::npos) << text;
+}
+
+std::string document(const std::string& name) {
+  std::ifstream file(std::filesystem::path(PLIANT_SOURCE_DIR) / "docs" / name);
   std::ostringstream text;
   text << file.rdbuf();
-  EXPECT_EQ(text.str(), scene_documentation()) << "run: build/pliant docs scene > docs/scene.md";
+  return text.str();
+}
+
+TEST(Scene, TheDocumentationInTheTreeIsTheTable) {
+  EXPECT_EQ(document("scene.md"), scene_documentation()) << "run: build/pliant docs scene > docs/scene.md";
+  EXPECT_EQ(document("solvers.md"), solver_documentation()) << "run: build/pliant docs solvers > docs/solvers.md";
 }
 
 TEST(Scene, EveryExampleIsGood) {

@@ -340,13 +340,6 @@ TEST(Contact, AllNewtonSolversAndConjugateGradientsLandOnTheSameState) {
   for (const VecX& x : results) EXPECT_LE((x - results[0]).cwiseAbs().maxCoeff(), 1e-8);
 }
 
-TEST(Contact, SolversWithoutItSaySo) {
-  ModelBuilder builder;
-  builder.add_body(box_body("block", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5));
-  builder.set_contact({});
-  EXPECT_THROW(make_stepper(builder.build(), "quasi-newton"), InputError);
-}
-
 TEST(Contact, QuadraticElementsTouchThroughAllTheirNodes) {
   ModelBuilder builder;
   BodyOptions body = box_body("block", {0.2, 0.1, 0.2}, {2, 1, 2}, {0, 0.0505, 0}, 1e5);

@@ -131,7 +131,7 @@ TEST(Links, AFloatingArmBendsByItsMuscleAndKeepsItsMomentum) {
   EXPECT_LT(most, 1e-6 * mass * velocity.norm());
 }
 
-TEST(Links, HoldWhatIsAttachedAndOnlyConjacMovesThem) {
+TEST(Links, HoldWhatIsAttached) {
   const auto model = floating_arm(Vec3::Zero());
   const auto stepper = make_stepper(model, "conjac");
   State state = model->rest_state();
@@ -141,10 +141,6 @@ TEST(Links, HoldWhatIsAttachedAndOnlyConjacMovesThem) {
   for (std::size_t l = 0; l < links.links().size(); ++l)
     for (Index i : links.links()[l].nodes)
       EXPECT_LT((node(state.x, i) - poses[l].from_rest(node(model->rest(), i))).norm(), 1e-12);
-  for (const SolverEntry& solver : solver_catalogue())
-    if (solver.name != "conjac") {
-      EXPECT_THROW(make_stepper(model, solver.name), InputError) << solver.name;
-    }
 }
 
 }  // namespace

@@ -210,11 +210,11 @@ TEST(Catalogue, RefusesWhatItDoesNotKnowAndNamesTheNearest) {
             std::string::npos);
   EXPECT_NE(message([&] {
               complete_parameters(solver, {{"tolerance", -1.0}});
-            }).find("must lie in"),
+            }).find("must be a number of at least 0"),
             std::string::npos);
   EXPECT_NE(message([&] {
               complete_parameters(solver, {{"tolerance", "tight"}});
-            }).find("takes a number"),
+            }).find("must be a number"),
             std::string::npos);
   EXPECT_NE(message([&] {
               complete_parameters(solver, {{"criterion", "best"}});

@@ -219,12 +219,19 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   return at_origin(scene.contact ? scene.contact->origin : "", [&] { return builder.build(); });
 }
 
+SceneDemands demands_of(const Scene& scene) {
+  SceneDemands demands{Integrator::implicit_euler, !scene.cuts.empty()};
+  if (const auto named = scene.solver.parameters.find("integrator"); named != scene.solver.parameters.end())
+    demands.integrator = integrator_of(std::get<std::string>(named->second));
+  return demands;
+}
+
 std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model) {
   return at_origin(scene.solver.origin, [&] {
     ParameterMap parameters = scene.solver.parameters;
     if (const auto dynamic = parameters.find("dynamic"); dynamic != parameters.end())
       dynamic->second = resolve_dynamic_nodes(std::get<std::string>(dynamic->second), *model);
-    return make_stepper(std::move(model), scene.solver.name, parameters);
+    return make_stepper(std::move(model), scene.solver.name, parameters, demands_of(scene));
   });
 }
 

@@ -4,7 +4,7 @@ namespace pliant {
 
 namespace {
 
-Key centre_key(const std::string& fallback) {
+Setting centre_key(const std::string& fallback) {
   return {.name = "centre",
           .kind = Kind::vector,
           .summary = "Its centre.",
@@ -12,18 +12,19 @@ Key centre_key(const std::string& fallback) {
           .fallback = fallback,
           .aliases = {"center"}};
 }
-Key axis_key(const std::string& summary) {
+Setting axis_key(const std::string& summary) {
   return {.name = "axis", .kind = Kind::vector, .summary = summary, .fallback = "[0.0, 1.0, 0.0]"};
 }
-Key size_key(const std::string& name, const std::string& summary, const std::string& example) {
+Setting size_key(const std::string& name, const std::string& summary, const std::string& example) {
   return {.name = name, .summary = summary, .unit = "m", .example = example, .limits = kPositive, .required = true};
 }
 
-Key shape_key(const std::string& name, const std::string& summary, const std::string& example, const Section& section) {
+Setting shape_key(const std::string& name, const std::string& summary, const std::string& example,
+                  const Section& section) {
   return {.name = name, .kind = Kind::table, .summary = summary, .example = example, .section = &section};
 }
 
-std::vector<Key> shape_keys() {
+std::vector<Setting> shape_keys() {
   static const std::string origin = "[0.0, 0.0, 0.0]";
   static const Section plane{
       "collider.plane",
@@ -182,8 +183,8 @@ const Section& collider_section(const Section& rotate, const Section& keyframes)
                .kind = Kind::text,
                .summary = "Name of the collider in messages; must be unique.",
                .example = "\"floor\""}};
-    for (Key& key : shape_keys()) s.keys.push_back(std::move(key));
-    const std::vector<Key> rest = {
+    for (Setting& key : shape_keys()) s.keys.push_back(std::move(key));
+    const std::vector<Setting> rest = {
         {.name = "stiffness",
          .summary = "How hard it pushes, per mass: a vertex sinks in by its acceleration over this number.",
          .unit = "1/s^2",
@@ -255,7 +256,7 @@ const Section& link_section() {
          .fallback = "1000.0",
          .limits = kPositive,
          .aliases = {"rho"}}};
-    for (Key& key : shape_keys())
+    for (Setting& key : shape_keys())
       if (key.name == "sphere" || key.name == "box" || key.name == "cylinder" || key.name == "capsule")
         s.keys.push_back(std::move(key));
     return s;

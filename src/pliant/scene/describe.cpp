@@ -117,12 +117,20 @@ std::string describe(const Scene& scene, const Model& model) {
   text += fmt::format("  solver  {}", scene.solver.name);
   // Only what differs from the solver's own defaults: the rest is in the list of solvers.
   std::string changed;
-  for (const Parameter& parameter : find_solver(scene.solver.name).parameters) {
-    const ParameterValue& value = scene.solver.parameters.at(parameter.key);
-    if (value != parameter.fallback) changed += fmt::format(", {} = {}", parameter.key, format(value));
+  for (const Setting& parameter : find_solver(scene.solver.name).parameters.keys) {
+    const ParameterValue& value = scene.solver.parameters.at(parameter.name);
+    if (value != default_value(parameter)) changed += fmt::format(", {} = {}", parameter.name, format(value));
   }
   text += fmt::format("{}; {} when a step fails\n", changed.empty() ? " with its defaults" : changed,
                       scene.solver.on_failure == OnFailure::stop ? "stops" : "goes on");
+  return text;
+}
+
+std::string describe_solvers(const Scene& scene, const Model& model) {
+  const SceneDemands demands = demands_of(scene);
+  std::string text = fmt::format("  solvers could run this scene: {}\n", list_fitting(model, demands));
+  for (const SolverFit& fit : solver_fits(model, demands))
+    if (!fit.fits()) text += fmt::format("          not {}: {}\n", fit.solver->name, fit.reason());
   return text;
 }
 

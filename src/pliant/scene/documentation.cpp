@@ -14,10 +14,10 @@ std::string cell(const std::string& text) {
   return escaped;
 }
 
-std::string key_row(const Key& key) {
+std::string key_row(const Setting& key) {
   std::string names = "`" + key.name + "`";
   for (const std::string& alias : key.aliases) names += " (or `" + alias + "`)";
-  Key plain = key;
+  Setting plain = key;
   plain.unit.clear();
   const std::string fallback = key.required ? "required" : key.fallback.empty() ? "" : "`" + key.fallback + "`";
   return fmt::format("| {} | {} | {} | {} | {} |\n", names, cell(describe_type(plain)), key.unit, cell(fallback),
@@ -37,11 +37,12 @@ void write_section(const Section& section, const std::string& heading, std::stri
                   section.label.find_first_of("[.") == std::string::npos ? section.label : "`" + section.label + "`");
   if (!section.summary.empty()) out += section.summary + "\n\n";
   out += "| key | takes | unit | default | meaning |\n| --- | --- | --- | --- | --- |\n";
-  for (const Key& key : section.keys) out += key_row(key);
+  for (const Setting& key : section.keys) out += key_row(key);
   out += "\n";
   for (const Alternatives& alternatives : section.alternatives) out += alternatives_line(alternatives);
-  for (const Key& key : section.keys)
-    if (key.section) write_section(*key.section, heading == "##" && &section != &scene_keys() ? "###" : heading, out);
+  for (const Setting& key : section.keys)
+    if (key.section && key.kind != Kind::selection)
+      write_section(*key.section, heading == "##" && &section != &scene_keys() ? "###" : heading, out);
 }
 
 constexpr const char* kIntroduction = R"(# The scene file

@@ -12,16 +12,16 @@ namespace {
 
 constexpr double most_cells = 100000;  // in one direction; how many in all, the generators check
 
-Key length_key(const std::string& name, const std::string& summary, const std::string& fallback) {
+Setting length_key(const std::string& name, const std::string& summary, const std::string& fallback) {
   return {.name = name, .summary = summary, .unit = "m", .fallback = fallback, .limits = kPositive};
 }
-Key count_key(const std::string& name, const std::string& summary, const std::string& fallback, double least) {
+Setting count_key(const std::string& name, const std::string& summary, const std::string& fallback, double least) {
   return {.name = name, .kind = Kind::integer, .summary = summary, .fallback = fallback, .limits = {least, most_cells}};
 }
-Key origin_key(const std::string& summary) {
+Setting origin_key(const std::string& summary) {
   return {.name = "origin", .kind = Kind::vector, .summary = summary, .unit = "m", .fallback = "[0.0, 0.0, 0.0]"};
 }
-Key centre_key() {
+Setting centre_key() {
   return {.name = "centre",
           .kind = Kind::vector,
           .summary = "Its centre.",
@@ -29,15 +29,15 @@ Key centre_key() {
           .fallback = "[0.0, 0.0, 0.0]",
           .aliases = {"center"}};
 }
-Key axis_key(const std::string& name, const std::string& summary) {
+Setting axis_key(const std::string& name, const std::string& summary) {
   return {.name = name, .kind = Kind::choice, .summary = summary, .fallback = "\"z\"", .choices = {"x", "y", "z"}};
 }
 
-Section section_of(const std::string& name, const std::string& summary, std::vector<Key> keys) {
+Section section_of(const std::string& name, const std::string& summary, std::vector<Setting> keys) {
   return {"body." + name, "in '" + name + "' of [[body]]", summary, std::move(keys)};
 }
 
-Key plane_size_key() {
+Setting plane_size_key() {
   return {.name = "size",
           .kind = Kind::pair,
           .summary = "Lengths along the two axes of its plane, in the order x, y, z.",
@@ -45,7 +45,7 @@ Key plane_size_key() {
           .fallback = "[1.0, 1.0]",
           .limits = kPositive};
 }
-Key plane_cells_key() {
+Setting plane_cells_key() {
   return {.name = "cells",
           .kind = Kind::pair_counts,
           .summary = "Number of cells along these two axes.",
@@ -179,11 +179,11 @@ BoxOptions to_box(const Value& table) {
 
 }  // namespace
 
-const std::vector<Key>& generator_keys() {
+const std::vector<Setting>& generator_keys() {
   const auto key = [](const char* name, const char* summary, const char* example, const Section& section) {
-    return Key{.name = name, .kind = Kind::table, .summary = summary, .example = example, .section = &section};
+    return Setting{.name = name, .kind = Kind::table, .summary = summary, .example = example, .section = &section};
   };
-  static const std::vector<Key> keys = {
+  static const std::vector<Setting> keys = {
       key("box", "Generate a box.", "{size = [4, 1, 1], cells = [16, 4, 4]}", box_section()),
       key("cylinder", "Generate a cylinder.", "{radius = 0.1, length = 1, axis = \"x\", cells = 8}",
           cylinder_section()),

@@ -7,7 +7,7 @@ namespace pliant {
 
 /// One key of [[body]] for each mesh generator ("box", "cylinder", ...), with its section; the command line's
 /// `mesh generate` reads the same table.
-const std::vector<Key>& generator_keys();
+const std::vector<Setting>& generator_keys();
 
 /// The options in a table that check_table has seen; `kind` is the name of one of generator_keys().
 MeshGenerator to_generator(std::string_view kind, const Value& table);

@@ -1,7 +1,5 @@
 #include "pliant/scene/keys.hpp"
 
-#include <algorithm>
-
 #include "pliant/scene/collider_keys.hpp"
 #include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/material_keys.hpp"
@@ -11,24 +9,25 @@ namespace pliant {
 namespace {
 
 // Keys that several sections share.
-Key name_key(const std::string& what) {
+Setting name_key(const std::string& what) {
   return {.name = "name",
           .kind = Kind::text,
           .summary = "Name of the " + what + " in messages and results; must be unique.",
           .example = "\"" + what + "-a\""};
 }
-Key body_key() {
+Setting body_key() {
   return {.name = "body",
           .kind = Kind::text,
           .summary = "The body it acts on; needed when there are several.",
           .example = "\"beam\""};
 }
-Key where_key(const std::string& what, bool required) {
+Setting where_key(const std::string& what, bool required) {
   return {.name = "where",
           .kind = Kind::selection,
           .summary = what + " See [Selections](#selections).",
           .example = "\"x-min\"",
-          .required = required};
+          .required = required,
+          .section = &selection_keys()};
 }
 
 const Section& body_rotate_section() {
@@ -70,7 +69,7 @@ const Section& region_section() {
 /// A generator, a file, or a sheet of springs.
 Alternatives mesh_alternatives() {
   Alternatives alternatives{{}, true};
-  for (const Key& key : generator_keys()) alternatives.groups.push_back({key.name});
+  for (const Setting& key : generator_keys()) alternatives.groups.push_back({key.name});
   alternatives.groups.push_back({"mesh"});
   alternatives.groups.push_back({"cloth"});
   return alternatives;
@@ -86,7 +85,7 @@ const Section& body_section() {
         {mesh_alternatives(), {{{"young", "poisson"}, {"mu", "lambda"}, {"c10", "c01", "bulk"}, {"curves"}}, false}}};
     s.keys = {name_key("body")};
     s.keys.insert(s.keys.end(), generator_keys().begin(), generator_keys().end());
-    const std::vector<Key> first = {
+    const std::vector<Setting> first = {
         {.name = "mesh",
          .kind = Kind::text,
          .summary = "Read a MEDIT `.mesh` or Gmsh `.msh` file; a relative path starts at the scene file.",
@@ -119,9 +118,9 @@ const Section& body_section() {
          .aliases = {"law"}},
     };
     s.keys.insert(s.keys.end(), first.begin(), first.end());
-    for (Key& key : stiffness_keys()) s.keys.push_back(std::move(key));
-    for (Key& key : material_keys()) s.keys.push_back(std::move(key));
-    const std::vector<Key> rest = {
+    for (Setting& key : stiffness_keys()) s.keys.push_back(std::move(key));
+    for (Setting& key : material_keys()) s.keys.push_back(std::move(key));
+    const std::vector<Setting> rest = {
         {.name = "density",
          .summary = "Mass per volume at rest; of cloth per area (kg/m^2).",
          .unit = "kg/m^3",
@@ -323,9 +322,8 @@ const Section& cut_section() {
   static const Section section{
       "[[cut]]",
       "in [[cut]]",
-      "Cuts a body open along the faces of its elements, where these come nearest to a surface. Any solver goes on "
-      "with "
-      "the state as it was. The surface is given where the body is at rest.",
+      "Cuts a body open along the faces of its elements, where these come nearest to a surface. Every solver goes on "
+      "with the state as it was. The surface is given where the body is at rest.",
       {name_key("cut"),
        body_key(),
        {.name = "time",
@@ -389,7 +387,8 @@ const Section& solver_section() {
       "The time stepper. Besides these keys it takes the parameters of the solver named: `pliant solvers` lists them.",
       {{.name = "name",
         .kind = Kind::text,
-        .summary = "Which one; any solver runs any scene.",
+        .summary = "Which one. What each can do, such as contact, links or cloth, is in [solvers.md](solvers.md); "
+                   "`pliant check SCENE` lists those that could run a scene.",
         .fallback = "\"pod-newton\""},
        {.name = "on_failure",
         .kind = Kind::choice,
@@ -564,12 +563,6 @@ const Section& selection_keys() {
         .limits = kNotNegative}},
       {{{{"box"}, {"sphere"}, {"plane"}, {"set"}, {"vertices"}}, true}}};
   return section;
-}
-
-const Key* Section::find(std::string_view name) const {
-  for (const Key& key : keys)
-    if (key.name == name || std::find(key.aliases.begin(), key.aliases.end(), name) != key.aliases.end()) return &key;
-  return nullptr;
 }
 
 }  // namespace pliant

@@ -4,7 +4,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/scene/scene.hpp"
-#include "pliant/scene/value.hpp"
+#include "pliant/settings/value.hpp"
 
 // What load.cpp and load_material.cpp share: from checked values to plain types.
 namespace pliant {

@@ -4,14 +4,14 @@ namespace pliant {
 
 namespace {
 
-Key curve_key(const std::string& name, const std::string& argument) {
+Setting curve_key(const std::string& name, const std::string& argument) {
   return {.name = name,
           .kind = Kind::pairs,
           .summary = "Points [" + argument + ", stress in Pa] of the derivative of " + name + ".",
           .example = "[[0.5, -2e5], [1, 0], [1.5, 1.5e5]]"};
 }
 
-Key polynomial_key(const std::string& curve) {
+Setting polynomial_key(const std::string& curve) {
   return {.name = curve + "_polynomial",
           .kind = Kind::numbers,
           .summary = "The curve " + curve + " itself, by coefficients of powers of (s - 1) from the zeroth.",
@@ -156,7 +156,7 @@ const Section& damping_section() {
 
 }  // namespace
 
-std::vector<Key> stiffness_keys() {
+std::vector<Setting> stiffness_keys() {
   return {
       {.name = "young",
        .summary = "Young's modulus: 1e5 is soft rubber, 1e7 hard rubber, 2e11 steel.",
@@ -182,7 +182,7 @@ std::vector<Key> stiffness_keys() {
 
 Alternatives stiffness_alternatives() { return {{{"young", "poisson"}, {"mu", "lambda"}}, true}; }
 
-std::vector<Key> material_keys() {
+std::vector<Setting> material_keys() {
   return {
       {.name = "c10",
        .summary = "First constant of `mooney-rivlin`, in place of young and poisson; mu = 2 (c10 + c01).",
@@ -235,7 +235,7 @@ std::vector<Key> material_keys() {
   };
 }
 
-Key cloth_key() {
+Setting cloth_key() {
   return {.name = "cloth",
           .kind = Kind::table,
           .summary = "Generate a sheet of springs; `density` is then in kg/m^2.",

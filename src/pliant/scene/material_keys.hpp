@@ -7,13 +7,13 @@ namespace pliant {
 /// The part of the table in keys.cpp on what bodies are made of.
 
 /// Stiffness of a solid, of a body or a region; the alternatives are `stiffness_alternatives`.
-std::vector<Key> stiffness_keys();
+std::vector<Setting> stiffness_keys();
 Alternatives stiffness_alternatives();
 
 /// Keys of [[body]] beyond these: curves, fibres, damping, springs, parameters from the mesh file.
-std::vector<Key> material_keys();
+std::vector<Setting> material_keys();
 
-Key cloth_key();
+Setting cloth_key();
 const Section& muscle_section();
 
 }  // namespace pliant

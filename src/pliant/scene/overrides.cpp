@@ -52,7 +52,7 @@ Value& pick(Value& list, const std::string& step, const std::string& origin, con
 }
 
 /// Removes what excludes the key now set, and the key's other names.
-void remove_rivals(Value& table, const Section& section, const Key& key) {
+void remove_rivals(Value& table, const Section& section, const Setting& key) {
   table.erase(key.name);
   for (const std::string& alias : key.aliases) table.erase(alias);
   for (const Alternatives& alternatives : section.alternatives) {
@@ -76,17 +76,16 @@ void apply(Value& scene, const std::string& change) {
     throw InputError(fmt::format("--set {}: write key=value, for example --set body.0.young=1e6", change));
   const std::string path = change.substr(0, equals);
   const std::string origin = "--set " + path;
-  const Value value = parse_toml_value(std::string_view(change).substr(equals + 1), origin);
+  Value value = parse_toml_value(std::string_view(change).substr(equals + 1), origin);
+  value.given = Given::as_change;
 
   const std::vector<std::string> steps = split_path(path);
   Value* table = &scene;
   const Section* section = &scene_keys();
   std::string last = steps.back();
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-    const Key* key = section ? section->find(steps[i]) : nullptr;
-    if (key && key->kind == Kind::selection) {
-      section = &selection_keys();
-    } else if (key) {
+    const Setting* key = section ? section->find(steps[i]) : nullptr;
+    if (key) {
       section = key->section;
     } else if (section) {
       last = steps[i];  // left for the check of the whole, which names the nearest key
@@ -119,10 +118,10 @@ void apply(Value& scene, const std::string& change) {
       throw InputError(fmt::format("{}: '{}' is {}, not a table", origin, steps[i], type_name(*next)));
     table = next;
   }
-  const Key* key = section ? section->find(last) : nullptr;
+  const Setting* key = section ? section->find(last) : nullptr;
   if (key) remove_rivals(*table, *section, *key);
   table->erase(last);
-  table->table().push_back({last, origin, value});
+  table->table().push_back({last, origin, std::move(value)});
 }
 
 }  // namespace

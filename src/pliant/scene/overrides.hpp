@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "pliant/scene/value.hpp"
+#include "pliant/settings/value.hpp"
 
 namespace pliant {
 

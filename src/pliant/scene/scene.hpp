@@ -10,7 +10,7 @@
 #include "pliant/mesh/cutting.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/scene/selection.hpp"
-#include "pliant/scene/value.hpp"
+#include "pliant/settings/value.hpp"
 #include "pliant/sim/fibre_field.hpp"
 #include "pliant/sim/model.hpp"
 #include "pliant/solvers/catalogue.hpp"
@@ -213,11 +213,16 @@ std::shared_ptr<const Model> build_model(const Scene& scene);
 /// Throws InputError when the cut passes between no two elements, and where parts of the scene cannot follow it.
 Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std::vector<Index>& origin);
 
-/// The scene's solver for its model. Throws InputError when settings clash that are fine one by one.
+/// What the scene asks of a solver beyond its model.
+SceneDemands demands_of(const Scene& scene);
+/// The scene's solver for its model. Throws InputError when the solver cannot run the scene, naming those that can, and
+/// when settings clash that are fine one by one.
 std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model);
 
 /// What would run, for people: bodies, sizes, boundaries, time, solver.
 std::string describe(const Scene& scene, const Model& model);
+/// Which solvers could run the scene, and why others could not, for people.
+std::string describe_solvers(const Scene& scene, const Model& model);
 
 /// docs/scene.md, from the table of keys.
 std::string scene_documentation();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "pliant/contact/tessellate.hpp"
+#include "pliant/io/catalogue_json.hpp"
 #include "pliant/io/fields.hpp"
 #include "pliant/math/parallel.hpp"
 #include "pliant/view/live_scene.hpp"
@@ -157,6 +158,7 @@ Json LiveScene::describe() const {
           {"bodies", std::move(bodies)},
           {"obstacles", std::move(obstacles)},
           {"has_contact", model_->contact() != nullptr},
+          {"solvers", pliant::to_json(fits())},
           {"can",
            {{"play", true},
             {"grab", true},

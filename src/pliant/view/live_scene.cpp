@@ -13,15 +13,21 @@ namespace pliant::view {
 
 namespace {
 
-bool has_parameter(const SolverEntry& solver, std::string_view key) {
-  return std::any_of(solver.parameters.begin(), solver.parameters.end(),
-                     [&](const Parameter& p) { return p.key == key; });
+/// Residuals by iteration are there for the plot wherever recording them costs next to nothing. Others record when
+/// asked to.
+void record_history(const SolverEntry& solver, ParameterMap& parameters) {
+  if (solver.has_cheap_history) parameters.try_emplace("history", true);
 }
 
-/// Residuals by iteration are there for the plot wherever recording them costs next to nothing: minimising methods have
-/// them at hand. Others record when asked to.
-void record_history(const SolverEntry& solver, ParameterMap& parameters) {
-  if (has_parameter(solver, "history") && solver.paper != "pxpbd") parameters.try_emplace("history", true);
+/// What to compare a solver with: one of another family that takes the scene, or another of the same, or itself.
+const SolverEntry& counterpart(const SolverEntry& solver, const std::vector<SolverFit>& fits) {
+  const SolverEntry* best = &solver;
+  for (const SolverFit& fit : fits) {
+    if (!fit.fits() || fit.solver == &solver) continue;
+    if (fit.solver->paper != solver.paper) return *fit.solver;
+    if (best == &solver) best = fit.solver;
+  }
+  return *best;
 }
 
 /// The vertices of hand-made pins as scripts that hold them where they are.
@@ -39,7 +45,7 @@ void add_pin_scripts(Scene& scene, std::size_t body, const std::vector<Index>& v
 
 LiveScene::LiveScene(Scene scene, std::string path) : path_(std::move(path)), opened_(std::move(scene)) {
   const SolverEntry& solver = find_solver(opened_.solver.name);
-  if (solver.paper != "pxpbd") opened_.solver.parameters.erase("history");
+  if (solver.has_cheap_history) opened_.solver.parameters.erase("history");
   record_history(solver, opened_.solver.parameters);
   stiffness_.assign(opened_.bodies.size(), 1.0);
   Built built = build(opened_, {}, {opened_.solver});
@@ -158,6 +164,11 @@ void LiveScene::set_stiffness(int body, double scale) {
   stiffness_[at(body)] = scale;
 }
 
+/// A solver is chosen with its default parameters, whatever the scene's own integrates by.
+std::vector<SolverFit> LiveScene::fits() const {
+  return solver_fits(*model_, {.integrator = Integrator::implicit_euler, .cuts = !opened_.cuts.empty()});
+}
+
 SceneSolver LiveScene::chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const {
   const SolverEntry& entry = find_solver(name);
   ParameterMap given;
@@ -207,13 +218,9 @@ void LiveScene::set_compare(bool on, const std::string& name, const std::optiona
   } else if (views_.size() > 1 || !second_.parameters.empty()) {
     choose(views_.size() > 1 ? views_[1].solver : second_);
   } else {
-    // Something fast beside something exact, or whatever takes the scene.
-    for (const char* guess : {"quasi-newton", "pod-newton", "newton", "conjac"})
-      if (guess != views_[0].solver.name && !view.stepper) try {
-          choose(chosen(guess, std::nullopt));
-        } catch (const InputError&) {
-        }
-    if (!view.stepper) choose(views_[0].solver);
+    const SolverEntry& first = find_solver(views_[0].solver.name);
+    const SolverEntry& second = counterpart(first, fits());
+    choose(&second == &first ? views_[0].solver : chosen(second.name, std::nullopt));
   }
   view.solver = std::move(solver);
   view.state = views_[0].state;

@@ -108,6 +108,7 @@ class LiveScene final : public Show {
   /// The same bodies and nodes, with other properties.
   void change(Scene scene, std::vector<HandPin> pins);
   std::vector<SceneSolver> solvers() const;
+  std::vector<SolverFit> fits() const;
   SceneSolver chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const;
   void make_cut(const SceneCut& cut, int of_scene);
   void make_due_cuts();

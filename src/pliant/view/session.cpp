@@ -66,6 +66,7 @@ Json describe_nothing() {
           {"bodies", Json::array()},
           {"obstacles", Json::array()},
           {"has_contact", false},
+          {"solvers", Json::array()},
           {"can", std::move(can)}};
 }
 

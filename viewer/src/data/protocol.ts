@@ -19,7 +19,15 @@ export interface Solver {
   name: string;
   paper: string;
   summary: string;
+  /** What it can do, as the table of docs/solvers.md has it. */
+  supports?: Record<string, boolean | number | string | string[]>;
   parameters: Parameter[];
+}
+
+/** Whether a solver can run the open scene, and why not. */
+export interface SolverFit {
+  name: string;
+  refusal: string | null;
 }
 
 export interface ColourField {
@@ -73,6 +81,7 @@ export interface Scene {
   bodies: Body[];
   obstacles: { name: string; shape: string }[];
   has_contact: boolean;
+  solvers?: SolverFit[];
   can: Partial<Record<Ability, boolean>>;
   frames?: number;
   times?: number[];

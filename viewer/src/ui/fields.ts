@@ -75,6 +75,8 @@ export interface Choice {
   value: string;
   label: string;
   group?: string;
+  /** Why it cannot be chosen; undefined when it can. */
+  refusal?: string;
 }
 
 export interface SelectOptions {
@@ -93,7 +95,8 @@ export function select(options: SelectOptions): Field<string> & { setChoices(cho
     const groups = new Map<string, HTMLElement>();
     list.replaceChildren();
     for (const choice of choices) {
-      const option = h("option", { value: choice.value }, choice.label);
+      const option = h("option", { value: choice.value, title: choice.refusal ?? "" }, choice.label);
+      option.disabled = choice.refusal !== undefined;
       if (!choice.group) {
         list.append(option);
         continue;

@@ -100,6 +100,7 @@ export class Panel {
   setScene(scene: Scene): void {
     const { app } = this;
     const simulates = scene.source === "scene";
+    for (const solver of this.solvers) solver.setScene(scene);
     for (const part of this.simulationOnly) part.hidden = !simulates;
     this.stiffness = scene.bodies.map((body, i) =>
       slider({

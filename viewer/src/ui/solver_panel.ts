@@ -1,6 +1,6 @@
 // One solver with its parameters: a list of solvers by paper, a sentence on the chosen one, and a control per parameter.
 import type { App } from "../app.ts";
-import type { Hello, Parameter, ParameterValue, Solver, ViewSettings } from "../data/protocol.ts";
+import type { Hello, Parameter, ParameterValue, Scene, Solver, ViewSettings } from "../data/protocol.ts";
 import { h } from "./dom.ts";
 import { select, slider, textField, toggle, type Choice, type Field } from "./fields.ts";
 import { parameterScale } from "./numbers.ts";
@@ -21,6 +21,7 @@ export class SolverPanel {
   private readonly list: ReturnType<typeof select>;
   private readonly summary = h("p", { class: "summary" });
   private readonly parameters = h("div", { class: "parameters" });
+  private readonly refused = h("details", { class: "more refused" });
   private shownSolver = "";
   private fields = new Map<string, { field: Field<never>; parameter: Parameter }>();
   private hello: Hello | null = null;
@@ -37,18 +38,31 @@ export class SolverPanel {
       onpick: (name) => app.setSolver(view, name),
     });
     this.list.element.querySelector("label")!.prepend(h("i", { class: `dot view-${"ab"[view]}` }));
-    this.element = h("div", { class: "solver" }, this.list.element, this.summary, this.parameters);
+    this.element = h("div", { class: "solver" }, this.list.element, this.refused, this.summary, this.parameters);
+    this.refused.hidden = true;
   }
 
   setHello(hello: Hello): void {
     this.hello = hello;
-    const choices: Choice[] = hello.solvers.map((solver) => ({
+    this.setScene(undefined);
+    this.shownSolver = "";
+  }
+
+  /** Solvers that cannot run the scene are listed with the reason, and cannot be chosen. */
+  setScene(scene: Scene | undefined): void {
+    const refusals = new Map<string, string>();
+    for (const fit of scene?.solvers ?? []) if (fit.refusal !== null) refusals.set(fit.name, fit.refusal);
+    const choices: Choice[] = (this.hello?.solvers ?? []).map((solver) => ({
       value: solver.name,
       label: solver.name,
       group: PAPERS[solver.paper] ?? (solver.paper || "Others"),
+      refusal: refusals.get(solver.name),
     }));
     this.list.setChoices(choices);
-    this.shownSolver = "";
+    this.refused.hidden = refusals.size === 0;
+    const count = refusals.size === 1 ? "1 solver cannot" : `${refusals.size} solvers cannot`;
+    const reasons = [...refusals].map(([name, why]) => h("p", { class: "summary" }, h("b", {}, name), `: ${why}.`));
+    this.refused.replaceChildren(h("summary", {}, `${count} run this scene`), ...reasons);
   }
 
   show(settings: ViewSettings | undefined, enabled: boolean): void {

@@ -1,48 +1,40 @@
 #include "pliant/solvers/pxpbd/elements.hpp"
 
-#include <fmt/format.h>
-
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
-#include "pliant/base/error.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant::pbd {
 
 namespace {
 
+struct NamedLaw {
+  const char* name;
+  LocalLaw kind;
+};
+constexpr NamedLaw kNamedLaws[] = {{"fixed-corotated", LocalLaw::corotated},
+                                   {"arap", LocalLaw::corotated},
+                                   {"macklin-mueller", LocalLaw::macklin_mueller},
+                                   {"stable-neo-hookean", LocalLaw::stable_neo_hookean}};
+
 LocalLaw local_law(const Body& body) {
   if (!body.fibres.empty() || body.damping.stiffness > 0) return LocalLaw::any;
-  const std::string& name = body.law->info().name;
-  if (name == "fixed-corotated" || name == "arap") return LocalLaw::corotated;
-  if (name == "macklin-mueller") return LocalLaw::macklin_mueller;
-  if (name == "stable-neo-hookean") return LocalLaw::stable_neo_hookean;
+  for (const NamedLaw& law : kNamedLaws)
+    if (body.law->info().name == law.name) return law.kind;
   return LocalLaw::any;
-}
-
-void check(const Model& model, std::string_view solver) {
-  if (model.mass().kind() == MassKind::consistent)
-    throw InputError(fmt::format("solver '{}' moves nodes one by one and needs mass = \"lumped\"", solver));
-  if (!model.more_energies().empty())
-    throw InputError(fmt::format("solver '{}' does not know the energy '{}'; use a solver of the Newton family", solver,
-                                 model.more_energies().front()->name()));
-  for (const Body& body : model.bodies()) {
-    if (!body.is_solid())
-      throw InputError(
-          fmt::format("solver '{}' moves tetrahedra, but body '{}' is a network of springs; use "
-                      "quasi-newton, projective-dynamics or a solver of the Newton family",
-                      solver, body.name));
-    if (body.elements->reference().order() != 1)
-      throw InputError(fmt::format("solver '{}' takes linear elements: set order = 1 for body '{}', which has {}",
-                                   solver, body.name, body.elements->reference().order()));
-  }
 }
 
 }  // namespace
 
-Elements::Elements(const Model& model, std::string_view solver) {
-  check(model, solver);
+std::vector<std::string> laws_of_two_constraints() {
+  std::vector<std::string> names;
+  for (const NamedLaw& law : kNamedLaws)
+    if (law.kind == LocalLaw::corotated || law.kind == LocalLaw::macklin_mueller) names.push_back(law.name);
+  return names;
+}
+
+Elements::Elements(const Model& model, std::string_view /*solver*/) {
   for (const Body& body : model.bodies()) {
     const bool alone = !body.fibres.empty();
     auto group = std::find_if(groups_.begin(), groups_.end(), [&](const ElementGroup& g) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pliant/mesh/colouring.hpp"
@@ -16,6 +17,9 @@ enum class LocalLaw {
   stable_neo_hookean,  ///< of Smith, de Goes and Kim 2018
   any,                 ///< by the law's own stress and Hessian, with its fibres
 };
+
+/// The laws that can be written as one constraint for shape and one for volume.
+std::vector<std::string> laws_of_two_constraints();
 
 /// Bodies that share a law and have no fibres, or one body with fibres: their elements may share a batch.
 struct ElementGroup {
@@ -41,11 +45,10 @@ struct ElementBatch {
   int group = 0;
 };
 
-/// Linear tetrahedra of all bodies of a model, in colour order.
+/// Linear tetrahedra of all bodies of a model, in colour order. What the model may be made of is for SolverSupport to
+/// say: solids of order 1.
 class Elements {
  public:
-  /// Throws InputError for what position-based solvers cannot do: elements of higher order, consistent mass, energies
-  /// they do not know. `solver` is for the message.
   Elements(const Model& model, std::string_view solver);
 
   Index count() const { return static_cast<Index>(volume_.size()); }

@@ -1,103 +1,115 @@
 #include "pliant/solvers/quasi_newton/quasi_newton_catalogue.hpp"
 
-#include "pliant/solvers/parameter_names.hpp"
 #include "pliant/solvers/quasi_newton/quasi_newton_stepper.hpp"
+#include "pliant/solvers/shared_settings.hpp"
 
 namespace pliant {
 
 namespace {
 
-const ParameterNames<LaplacianMatrix::Precision> kPrecisions = {
-    {"float", LaplacianMatrix::Precision::single_precision}, {"double", LaplacianMatrix::Precision::double_precision}};
+const ChoiceNames<LaplacianMatrix::Precision> kPrecisions = {{"float", LaplacianMatrix::Precision::single_precision},
+                                                             {"double", LaplacianMatrix::Precision::double_precision}};
+const ChoiceNames<InitialHessianKind> kHessians = {{"laplacian", InitialHessianKind::laplacian},
+                                                   {"scaled-identity", InitialHessianKind::scaled_identity},
+                                                   {"rest-pose", InitialHessianKind::rest_pose},
+                                                   {"warped-rest-pose", InitialHessianKind::warped_rest_pose},
+                                                   {"frame-start", InitialHessianKind::frame_start}};
+const ChoiceNames<bool> kHessianSolves = {{"direct", false}, {"pcg", true}};
+const ChoiceNames<InitialPreconditioner> kHessianPreconditioners = {{"laplacian", InitialPreconditioner::laplacian},
+                                                                    {"rest-pose", InitialPreconditioner::rest_pose},
+                                                                    {"jacobi", InitialPreconditioner::jacobi}};
 
-const ParameterNames<InitialHessianKind> kHessians = {{"laplacian", InitialHessianKind::laplacian},
-                                                      {"scaled-identity", InitialHessianKind::scaled_identity},
-                                                      {"rest-pose", InitialHessianKind::rest_pose},
-                                                      {"warped-rest-pose", InitialHessianKind::warped_rest_pose},
-                                                      {"frame-start", InitialHessianKind::frame_start}};
-const ParameterNames<bool> kLinear = {{"direct", false}, {"pcg", true}};
-const ParameterNames<InitialPreconditioner> kPreconditioners = {{"laplacian", InitialPreconditioner::laplacian},
-                                                                {"rest-pose", InitialPreconditioner::rest_pose},
-                                                                {"jacobi", InitialPreconditioner::jacobi}};
-
-std::vector<Parameter> quasi_newton_parameters() {
-  return {
-      choice_parameter("integrator", kMinimisingIntegratorNames,
-                       "time integration; implicit-midpoint does not damp, quasistatic drops inertia"),
-      {"iterations", std::int64_t{10}, "", "of every step; fewer when a tolerance is met before", {}, 1.0, 1e6},
-      {"tolerance",
-       0.0,
-       "m/s^2, N, 1 or m/s",
-       "stop before when the criterion is met; 0: always spend the iterations",
-       {},
-       0.0},
-      choice_parameter("criterion", kCriterionNames, "what tolerance is compared with"),
-      choice_parameter("line_search", kLineSearchNames, kLineSearchSummary),
-      {"armijo", 0.3, "", "fraction of the predicted decrease that a step must achieve", {}, 0.0, 0.5},
-      choice_parameter("factor", kPrecisions, "how the constant factor is stored: float halves the bytes of a solve"),
-      choice_parameter("hessian", kHessians,
-                       "what the direction is made with: a constant matrix for x, y and z alike, or what the paper "
-                       "compares it with"),
-      choice_parameter("linear", kLinear,
-                       "how it is solved with; pcg for the hessians laplacian and frame-start, a fixed number of "
-                       "iterations"),
-      choice_parameter(
-          "preconditioner", kPreconditioners,
-          "of pcg: an incomplete factorisation of the laplacian or of the rest-pose Hessian, or the diagonal"),
-      {"linear_iterations", std::int64_t{15}, "", "of pcg", {}, 1.0, 1e6},
-      {"smallest_stretch", 0.5, "", "from where the stiffness of the laplacian is fitted to the law", {}, 0.01, 0.999},
-      {"largest_stretch", 1.5, "", "up to where", {}, 1.001, 100.0},
-      {"history", false, "", "record every iteration in the report", {}},
-  };
+SolverSupport quasi_newton_support() {
+  return {.integrators = {Integrator::implicit_euler, Integrator::implicit_midpoint, Integrator::quasistatic}};
 }
 
-SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> more,
-                  std::function<void(const ParameterMap&, QuasiNewtonOptions&)> apply) {
-  SolverEntry entry{name, "quasi-newton", std::move(summary), quasi_newton_parameters(), nullptr};
-  entry.parameters.insert(entry.parameters.begin() + 1, more.begin(), more.end());
-  entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
-    QuasiNewtonOptions options;
-    options.name = name;
-    options.integrator = chosen_value(values, "integrator", kMinimisingIntegratorNames);
-    options.iterations = static_cast<int>(std::get<std::int64_t>(values.at("iterations")));
-    options.criterion.kind = chosen_value(values, "criterion", kCriterionNames);
-    options.criterion.tolerance = std::get<double>(values.at("tolerance"));
-    options.stops_early = options.criterion.tolerance > 0;
-    options.line_search.kind = chosen_value(values, "line_search", kLineSearchNames);
-    options.line_search.decrease = std::get<double>(values.at("armijo"));
-    options.hessian.kind = chosen_value(values, "hessian", kHessians);
-    options.hessian.iterative = chosen_value(values, "linear", kLinear);
-    options.hessian.preconditioner = chosen_value(values, "preconditioner", kPreconditioners);
-    options.hessian.linear_iterations = static_cast<int>(std::get<std::int64_t>(values.at("linear_iterations")));
-    options.hessian.laplacian.precision = chosen_value(values, "factor", kPrecisions);
-    options.hessian.laplacian.stretches = {std::get<double>(values.at("smallest_stretch")),
-                                           std::get<double>(values.at("largest_stretch"))};
-    options.history = std::get<bool>(values.at("history"));
-    apply(values, options);
-    return std::make_unique<QuasiNewtonStepper>(std::move(model), options);
-  };
-  return entry;
+/// `own`: what a single solver of the family has, after the integrator.
+BoundSettings<QuasiNewtonOptions> quasi_newton_settings(const BoundSettings<QuasiNewtonOptions>& own) {
+  using O = QuasiNewtonOptions;
+  BoundSettings<O> settings;
+  settings
+      .add_choice({.name = "integrator",
+                   .summary = "time integration; implicit-midpoint does not damp, quasistatic drops inertia"},
+                  integrator_names(quasi_newton_support().integrators), &O::integrator)
+      .add(own)
+      .add({.name = "iterations",
+            .summary = "iterations of every step; fewer when a tolerance is met before",
+            .limits = {1, 1e6}},
+           &O::iterations)
+      .add(early_end_setting(), &O::criterion, &CriterionOptions::tolerance)
+      .add_choice(criterion_setting(), kCriterionNames, &O::criterion, &CriterionOptions::kind)
+      .add_choice(line_search_setting(), kLineSearchNames, &O::line_search, &LineSearchOptions::kind)
+      .add(armijo_setting(), &O::line_search, &LineSearchOptions::decrease)
+      .add_choice({.name = "factor", .summary = "how the constant factor is stored: float halves the bytes of a solve"},
+                  kPrecisions, &O::hessian, &InitialHessianOptions::laplacian, &LaplacianMatrix::Options::precision)
+      .add_choice(
+          {.name = "hessian",
+           .summary = "what the direction is made with: a constant matrix for x, y and z alike, or one of those "
+                      "that the paper compares it with"},
+          kHessians, &O::hessian, &InitialHessianOptions::kind)
+      .add_choice({.name = "linear",
+                   .summary = "how systems with that matrix are solved; pcg goes with the hessians laplacian and "
+                              "frame-start"},
+                  kHessianSolves, &O::hessian, &InitialHessianOptions::iterative)
+      .add_choice({.name = "preconditioner",
+                   .summary = "preconditioner of pcg: an incomplete factorisation of the laplacian or of the rest-pose "
+                              "Hessian, or the diagonal"},
+                  kHessianPreconditioners, &O::hessian, &InitialHessianOptions::preconditioner)
+      .add({.name = "linear_iterations",
+            .summary = "pcg takes this many iterations for every system",
+            .limits = {1, 1e6}},
+           &O::hessian, &InitialHessianOptions::linear_iterations)
+      .add({.name = "smallest_stretch",
+            .summary = "the stiffness of the laplacian is fitted to the law from this stretch on",
+            .limits = {0.01, 0.999}},
+           &O::hessian, &InitialHessianOptions::laplacian, &LaplacianMatrix::Options::stretches, &StretchRange::low)
+      .add({.name = "largest_stretch", .summary = "and up to this one", .limits = {1.001, 100}}, &O::hessian,
+           &InitialHessianOptions::laplacian, &LaplacianMatrix::Options::stretches, &StretchRange::high)
+      .add(history_setting(), &O::history);
+  return settings;
+}
+
+SolverEntry quasi_newton_solver(SolverEntry entry, const BoundSettings<QuasiNewtonOptions>& own,
+                                QuasiNewtonOptions defaults) {
+  entry.paper = "quasi-newton";
+  entry.supports = quasi_newton_support();
+  entry.has_cheap_history = true;
+  defaults.name = entry.name;
+  defaults.criterion.tolerance = 0;  // real-time methods spend the iterations they are given
+  return bound_solver<QuasiNewtonStepper, QuasiNewtonOptions>(
+      std::move(entry), quasi_newton_settings(own), defaults,
+      [](QuasiNewtonOptions& options) { options.stops_early = options.criterion.tolerance > 0; });
 }
 
 }  // namespace
 
 std::vector<SolverEntry> quasi_newton_solvers() {
+  using O = QuasiNewtonOptions;
+  BoundSettings<O> window, acceleration;
+  window.add({.name = "window",
+              .summary = "pairs that L-BFGS remembers; with 0 it is projective-dynamics",
+              .limits = {0, 100}},
+             &O::window);
+  acceleration
+      .add({.name = "start", .summary = "plain iterations before acceleration begins", .limits = {1, 1e6}},
+           &O::chebyshev_start)
+      .add({.name = "spectral_radius",
+            .summary = "rho of Chebyshev's method; 0: estimated at rest by power iteration",
+            .limits = {0, 0.99999}},
+           &O::spectral_radius);
+  O without_window, chebyshev;
+  without_window.window = 0;
+  chebyshev.method = QuasiNewtonMethod::chebyshev;
   return {
-      entry("quasi-newton", "one constant matrix for ever, accelerated by L-BFGS: any material in real time",
-            {{"window", std::int64_t{5}, "", "pairs that L-BFGS remembers; 0 is projective-dynamics", {}, 0.0, 100.0}},
-            [](const ParameterMap& values, QuasiNewtonOptions& options) {
-              options.window = static_cast<int>(std::get<std::int64_t>(values.at("window")));
-            }),
-      entry("projective-dynamics", "the same constant matrix without L-BFGS; local/global steps for ARAP and springs",
-            {}, [](const ParameterMap&, QuasiNewtonOptions& options) { options.window = 0; }),
-      entry("chebyshev", "projective-dynamics with Chebyshev's acceleration",
-            {{"start", std::int64_t{10}, "", "plain iterations before acceleration", {}, 1.0, 1e6},
-             {"spectral_radius", 0.0, "", "rho; 0: estimated at rest by power iteration", {}, 0.0, 0.99999}},
-            [](const ParameterMap& values, QuasiNewtonOptions& options) {
-              options.method = QuasiNewtonMethod::chebyshev;
-              options.chebyshev_start = static_cast<int>(std::get<std::int64_t>(values.at("start")));
-              options.spectral_radius = std::get<double>(values.at("spectral_radius"));
-            }),
+      quasi_newton_solver({.name = "quasi-newton",
+                           .summary = "one constant matrix for ever, accelerated by L-BFGS: any material in real time"},
+                          window, {}),
+      quasi_newton_solver(
+          {.name = "projective-dynamics",
+           .summary = "the same constant matrix without L-BFGS; local/global steps for ARAP and springs"},
+          {}, without_window),
+      quasi_newton_solver({.name = "chebyshev", .summary = "projective-dynamics with Chebyshev's acceleration"},
+                          acceleration, chebyshev),
   };
 }
 

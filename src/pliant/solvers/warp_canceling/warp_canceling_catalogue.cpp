@@ -1,130 +1,180 @@
 #include "pliant/solvers/warp_canceling/warp_canceling_catalogue.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "pliant/base/error.hpp"
-#include "pliant/solvers/parameter_names.hpp"
+#include "pliant/solvers/shared_settings.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
 
 namespace pliant {
 
 namespace {
 
-const ParameterNames<ScheduleKind> kSchedules = {{"target-quality", ScheduleKind::target_quality},
-                                                 {"target-time", ScheduleKind::target_time},
-                                                 {"hybrid", ScheduleKind::hybrid},
-                                                 {"periodic", ScheduleKind::periodic}};
-const ParameterNames<CostKind> kCosts = {{"measured", CostKind::measured}, {"flops", CostKind::flops}};
-const ParameterNames<NodeRotationKind> kRotations = {
+const ChoiceNames<ScheduleKind> kSchedules = {{"target-quality", ScheduleKind::target_quality},
+                                              {"target-time", ScheduleKind::target_time},
+                                              {"hybrid", ScheduleKind::hybrid},
+                                              {"periodic", ScheduleKind::periodic}};
+const ChoiceNames<CostKind> kCosts = {{"measured", CostKind::measured}, {"flops", CostKind::flops}};
+const ChoiceNames<NodeRotationKind> kNodeRotations = {
     {"auto", NodeRotationKind::automatic}, {"ring", NodeRotationKind::ring}, {"identity", NodeRotationKind::identity}};
-const ParameterNames<WarpUnknown> kUnknowns = {{"change", WarpUnknown::change}, {"velocity", WarpUnknown::velocity}};
-const ParameterNames<PreconditionerKind> kPcgPreconditioners = {
+const ChoiceNames<WarpUnknown> kWarpUnknowns = {{"change", WarpUnknown::change}, {"velocity", WarpUnknown::velocity}};
+const ChoiceNames<PreconditionerKind> kCorotationalPreconditioners = {
     {"jacobi", PreconditionerKind::jacobi},
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
     {"none", PreconditionerKind::none}};
-const ParameterNames<bool> kResiduals = {{"relative", false}, {"absolute", true}};
-
-const ParameterNames<BodyContactKind> kContacts = {
+const ChoiceNames<bool> kPcgResiduals = {{"relative", false}, {"absolute", true}};
+const ChoiceNames<BodyContactKind> kBodyContacts = {
     {"none", BodyContactKind::none}, {"bodies", BodyContactKind::bodies}, {"self", BodyContactKind::self}};
 
-double number(const ParameterMap& values, const std::string& key) { return std::get<double>(values.at(key)); }
+const ChoiceNames<ColliderTreatment> kColliderTreatments = {{"implicit", ColliderTreatment::in_matrix},
+                                                            {"explicit", ColliderTreatment::as_forces}};
 
-std::vector<Parameter> contact_parameters() {
-  const BodyContactOptions defaults;
-  return {choice_parameter("contact", kContacts, "which surfaces push each other apart; self: other bodies too"),
-          {"contact_distance", 0.0, "m", "at which they begin to; 0: a fifth of the mean surface edge", {}, 0.0},
-          {"contact_stiffness", defaults.stiffness, "1/s^2", "as of colliders; at most 0.5/dt^2 takes effect", {}, 0.0},
-          {"contact_friction", 0.0, "", "Coulomb's coefficient between surfaces", {}, 0.0}};
+using WarpSettings = BoundSettings<WarpCancelingOptions>;
+
+WarpSettings body_contact_settings() {
+  using O = BodyContactOptions;
+  BoundSettings<O> settings;
+  settings
+      .add_choice({.name = "contact", .summary = "which surfaces push each other apart; self: other bodies too"},
+                  kBodyContacts, &O::kind)
+      .add({.name = "contact_distance",
+            .summary = "distance at which surfaces begin to push; 0: a fifth of the mean surface edge",
+            .unit = "m",
+            .limits = kNotNegative},
+           &O::distance)
+      .add({.name = "contact_stiffness",
+            .summary = "stiffness of that push per mass, as colliders have it; at most 0.5/dt^2 takes effect",
+            .unit = "1/s^2",
+            .limits = kNotNegative},
+           &O::stiffness)
+      .add({.name = "contact_friction", .summary = "Coulomb's coefficient between surfaces", .limits = kNotNegative},
+           &O::friction);
+  WarpSettings all;
+  all.add_choice({.name = "colliders",
+                  .summary = "implicit: colliders are part of the linear system, with the penalty of all solvers; "
+                             "explicit: forces of the step's start, as in the paper"},
+                 kColliderTreatments, &WarpCancelingOptions::colliders);
+  return all.add_inside(settings, &WarpCancelingOptions::contact);
 }
 
-SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> parameters,
-                  std::function<void(const ParameterMap&, WarpCancelingOptions&)> apply) {
-  SolverEntry entry{name, "warp-canceling", std::move(summary), std::move(parameters), nullptr};
-  for (Parameter& p : contact_parameters()) entry.parameters.push_back(std::move(p));
-  entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
-    WarpCancelingOptions options;
-    options.name = name;
-    options.contact = {chosen_value(values, "contact", kContacts), number(values, "contact_distance"),
-                       number(values, "contact_stiffness"), number(values, "contact_friction")};
-    apply(values, options);
-    return std::make_unique<WarpCancelingStepper>(std::move(model), options);
-  };
-  return entry;
+WarpSettings warping_settings() {
+  using O = WarpCancelingOptions;
+  WarpSettings settings;
+  settings
+      .add_choice({.name = "node_rotations",
+                   .summary = "rotations that carry stale parts along; auto: identity for bodies of flat elements"},
+                  kNodeRotations, &O::rotations)
+      .add_choice({.name = "unknown", .summary = "what is solved for; velocity: as the paper has it"}, kWarpUnknowns,
+                  &O::unknown)
+      .add_converted(
+          {.name = "damp_above",
+           .summary = "error of a supernode left alone above which it is drawn to its rigid motion; 0: never",
+           .unit = "m/s",
+           .limits = kNotNegative},
+          [](const O& options) { return std::isfinite(options.damp_above) ? options.damp_above : 0.0; },
+          [](O& options, const SettingValue& value) {
+            const double limit = std::get<double>(value);
+            options.damp_above = limit > 0 ? limit : std::numeric_limits<double>::infinity();
+          });
+  return settings;
 }
 
-std::vector<Parameter> warping_parameters(double damp_above) {
-  return {choice_parameter("node_rotations", kRotations,
-                           "what carries stale parts along; auto: identity for bodies of flat elements"),
-          choice_parameter("unknown", kUnknowns, "what is solved for; velocity: as the paper has it"),
-          {"damp_above",
-           damp_above,
-           "m/s",
-           "error of a supernode left alone above which it is drawn to its rigid motion; 0: never",
-           {},
-           0.0}};
+WarpSettings schedule_settings() {
+  using O = ScheduleOptions;
+  BoundSettings<O> settings;
+  settings
+      .add_choice({.name = "schedule", .summary = "which parts of the factor a step refreshes"}, kSchedules, &O::kind)
+      .add({.name = "tau",
+            .summary = "error of an element below which it is left alone; 0: corotational",
+            .unit = "m/s",
+            .limits = kNotNegative},
+           &O::tau)
+      .add({.name = "must",
+            .summary = "error of an element above which the schedule hybrid refreshes it whatever it costs",
+            .unit = "m/s",
+            .limits = kNotNegative},
+           &O::must)
+      .add({.name = "budget_ms",
+            .summary = "time for a step's refactorisation, with target-time and hybrid; 0: by budget_share",
+            .unit = "ms",
+            .limits = kNotNegative},
+           &O::budget_ms)
+      .add({.name = "budget_share", .summary = "budget as a share of a whole factorisation", .limits = {0, 1}},
+           &O::budget_share)
+      .add_choice({.name = "costs",
+                   .summary = "how costs of supernodes are known; with flops, target-time does the same every day"},
+                  kCosts, &O::costs)
+      .add({.name = "period",
+            .summary = "steps from one refresh of everything to the next, with the schedule periodic",
+            .unit = "steps",
+            .limits = {1, kLargestCount}},
+           &O::period);
+  return WarpSettings().add_inside(settings, &WarpCancelingOptions::schedule);
 }
 
-void apply_warping(const ParameterMap& values, WarpCancelingOptions& options) {
-  options.rotations = chosen_value(values, "node_rotations", kRotations);
-  options.unknown = chosen_value(values, "unknown", kUnknowns);
-  if (const double limit = number(values, "damp_above"); limit > 0) options.damp_above = limit;
+WarpSettings pcg_settings() {
+  using O = WarpCancelingOptions;
+  WarpSettings settings;
+  settings
+      .add_choice({.name = "preconditioner", .summary = "preconditioner of conjugate gradients"},
+                  kCorotationalPreconditioners, &O::preconditioner)
+      .add({.name = "tolerance",
+            .summary = "residual at which the iteration ends",
+            .unit = "1 or N s",
+            .limits = kNotNegative},
+           &O::pcg, &PcgOptions::tolerance)
+      .add_choice({.name = "residual",
+                   .summary = "whether the residual is relative to the right-hand side, or absolute in N s"},
+                  kPcgResiduals, &O::absolute_residual)
+      .add({.name = "max_iterations",
+            .summary = "iterations after which a step ends unconverged",
+            .limits = {1, kLargestCount}},
+           &O::pcg, &PcgOptions::max_iterations);
+  return settings;
 }
 
-SolverEntry warp_canceling() {
-  const ScheduleOptions defaults;
-  std::vector<Parameter> parameters = {
-      choice_parameter("schedule", kSchedules, "which parts of the factor a step refreshes"),
-      {"tau", defaults.tau, "m/s", "error of an element below which it is left alone; 0: corotational", {}, 0.0},
-      {"must", defaults.must, "m/s", "hybrid: error above which it is refreshed whatever it costs", {}, 0.0},
-      {"budget_ms", 0.0, "ms", "of a step's refactorisation, for target-time and hybrid; 0: budget_share", {}, 0.0},
-      {"budget_share", defaults.budget_share, "", "budget as a share of a whole factorisation", {}, 0.0, 1.0},
-      choice_parameter("costs", kCosts, "of supernodes; flops makes target-time the same on every day"),
-      {"period", std::int64_t{defaults.period}, "steps", "of the schedule periodic", {}, 1.0, 1e9}};
-  for (Parameter& p : warping_parameters(0)) parameters.push_back(std::move(p));
-  return entry("warp-canceling", "corotated elasticity on a factor that is refreshed in parts, where it matters",
-               std::move(parameters), [](const ParameterMap& values, WarpCancelingOptions& options) {
-                 ScheduleOptions& schedule = options.schedule;
-                 schedule.kind = chosen_value(values, "schedule", kSchedules);
-                 schedule.tau = number(values, "tau");
-                 schedule.must = number(values, "must");
-                 schedule.budget_ms = number(values, "budget_ms");
-                 schedule.budget_share = number(values, "budget_share");
-                 schedule.costs = chosen_value(values, "costs", kCosts);
-                 schedule.period = static_cast<int>(std::get<std::int64_t>(values.at("period")));
-                 if (schedule.costs == CostKind::flops && schedule.budget_ms > 0)
-                   throw InputError(
-                       "solver 'warp-canceling': a budget in ms needs costs = \"measured\"; use budget_share with "
-                       "costs = \"flops\"");
-                 apply_warping(values, options);
-               });
+void check_budget(WarpCancelingOptions& options) {
+  if (options.schedule.costs == CostKind::flops && options.schedule.budget_ms > 0)
+    throw InputError(
+        "solver 'warp-canceling': a budget in ms needs costs = \"measured\"; use budget_share with costs = \"flops\"");
+}
+
+SolverEntry corotational_solver(SolverEntry entry, WarpSettings settings, WarpCancelingOptions defaults) {
+  entry.paper = "warp-canceling";
+  entry.supports = {.own_contact = "parameter `contact`",
+                    .cloth = false,
+                    .fibres = false,
+                    .highest_order = 1,
+                    .consistent_mass = false,
+                    .energies = false};
+  defaults.name = entry.name;
+  return bound_solver<WarpCancelingStepper, WarpCancelingOptions>(
+      std::move(entry), settings.add(body_contact_settings()), defaults, check_budget);
 }
 
 }  // namespace
 
 std::vector<SolverEntry> warp_canceling_solvers() {
+  WarpCancelingOptions exact, by_gradients, warping;
+  exact.schedule.kind = by_gradients.schedule.kind = ScheduleKind::everything;
+  by_gradients.solve = LinearSolve::conjugate_gradients;
+  warping.schedule.kind = ScheduleKind::never;
+  warping.damp_above = 2;
   return {
-      entry(
-          "corotational", "corotated linear elasticity, linearly implicit: one factorisation a step", {},
-          [](const ParameterMap&, WarpCancelingOptions& options) { options.schedule.kind = ScheduleKind::everything; }),
-      entry("corotational-cg", "the same system by preconditioned conjugate gradients",
-            {choice_parameter("preconditioner", kPcgPreconditioners, "of conjugate gradients"),
-             {"tolerance", 1e-4, "1 or N s", "residual at which the iteration ends", {}, 0.0},
-             choice_parameter("residual", kResiduals, "relative to the right-hand side, or absolute in N s"),
-             {"max_iterations", std::int64_t{10000}, "", "of a step", {}, 1.0, 1e9}},
-            [](const ParameterMap& values, WarpCancelingOptions& options) {
-              options.solve = LinearSolve::conjugate_gradients;
-              options.schedule.kind = ScheduleKind::everything;
-              options.preconditioner = chosen_value(values, "preconditioner", kPcgPreconditioners);
-              options.pcg.tolerance = number(values, "tolerance");
-              options.pcg.max_iterations = static_cast<int>(std::get<std::int64_t>(values.at("max_iterations")));
-              options.absolute_residual = chosen_value(values, "residual", kResiduals);
-            }),
-      entry("stiffness-warping", "one factor of the rest shape for ever, carried along by rotations of the nodes",
-            warping_parameters(2),
-            [](const ParameterMap& values, WarpCancelingOptions& options) {
-              options.schedule.kind = ScheduleKind::never;
-              apply_warping(values, options);
-            }),
-      warp_canceling(),
+      corotational_solver({.name = "corotational",
+                           .summary = "corotated linear elasticity, linearly implicit: one factorisation a step"},
+                          {}, exact),
+      corotational_solver(
+          {.name = "corotational-cg", .summary = "the same system by preconditioned conjugate gradients"},
+          pcg_settings(), by_gradients),
+      corotational_solver({.name = "stiffness-warping",
+                           .summary = "one factor of the rest shape for ever, carried along by rotations of the nodes"},
+                          warping_settings(), warping),
+      corotational_solver({.name = "warp-canceling",
+                           .summary = "corotated elasticity on a factor that is refreshed in parts, where it matters"},
+                          schedule_settings().add(warping_settings()), {}),
   };
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
 
@@ -17,24 +16,9 @@ namespace {
 
 constexpr Index kNodeGrain = 2048;
 
-const Model& checked(const Model& model, const std::string& solver) {
-  const auto refuse = [&](const std::string& what) {
-    throw InputError(fmt::format("solver '{}' {}; use another, such as newton or quasi-newton", solver, what));
-  };
-  for (const Body& body : model.bodies()) {
-    if (!body.is_solid()) refuse(fmt::format("needs solids, but body '{}' is a network of springs", body.name));
-    if (body.elements->reference().nodes() != 4)
-      refuse(fmt::format("needs elements of order 1, but body '{}' has a higher one", body.name));
-    if (!body.fibres.empty()) refuse(fmt::format("knows no fibres, but body '{}' has some", body.name));
-  }
-  if (!model.more_energies().empty()) refuse("knows no energies beyond elasticity and colliders");
-  if (model.mass().kind() == MassKind::consistent) refuse("needs lumped mass: remove mass = \"consistent\"");
-  return model;
-}
-
 SupernodePartition analysed(SparseCholesky& factor, const Model& model, const WarpCancelingOptions& options) {
-  if (options.solve == LinearSolve::conjugate_gradients) return whole_partition(checked(model, options.name));
-  factor.analyze(checked(model, options.name).pattern(), 3);
+  if (options.solve == LinearSolve::conjugate_gradients) return whole_partition(model);
+  factor.analyze(model.pattern(), 3);
   return partition_of(factor, model);
 }
 

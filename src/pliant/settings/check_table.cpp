@@ -7,19 +7,21 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
-#include "pliant/scene/keys.hpp"
+#include "pliant/settings/setting.hpp"
 
 namespace pliant {
 
 namespace {
 
 [[noreturn]] void fail(const std::string& origin, const std::string& message) {
-  throw InputError(origin + ": " + message);
+  throw InputError(origin.empty() ? message : origin + ": " + message);
 }
 
-std::string quoted(const Key& key, const Section& section) { return fmt::format("'{}' {}", key.name, section.place); }
+std::string quoted(const Setting& key, const Section& section) {
+  return fmt::format("'{}' {}", key.name, section.place);
+}
 
-std::string remedy(const Key& key) {
+std::string remedy(const Setting& key) {
   const std::string& value = key.example.empty() ? key.fallback : key.example;
   if (value.empty()) return {};
   return value.front() == '[' && value.find('=') == std::string::npos && value.find(',') == std::string::npos
@@ -27,12 +29,12 @@ std::string remedy(const Key& key) {
              : fmt::format("; for example: {} = {}", key.name, value);
 }
 
-[[noreturn]] void fail_type(const Value& value, const Key& key, const Section& section) {
+[[noreturn]] void fail_type(const Value& value, const Setting& key, const Section& section) {
   fail(value.origin, fmt::format("{} must be {}, but is {}{}", quoted(key, section), describe_type(key), to_toml(value),
                                  remedy(key)));
 }
 
-void check_number(const Value& value, const Key& key, const Section& section) {
+void check_number(const Value& value, const Setting& key, const Section& section) {
   const double number = value.number();
   const Limits& limits = key.limits;
   if (!std::isfinite(number)) fail_type(value, key, section);
@@ -43,7 +45,7 @@ void check_number(const Value& value, const Key& key, const Section& section) {
                                    to_toml(value), key.hint.empty() ? remedy(key) : "; " + key.hint));
 }
 
-void check_choice(const Value& value, const Key& key, const Section& section) {
+void check_choice(const Value& value, const Setting& key, const Section& section) {
   if (!value.is_text()) fail_type(value, key, section);
   if (std::find(key.choices.begin(), key.choices.end(), value.text()) != key.choices.end()) return;
   const std::string near = nearest(value.text(), key.choices);
@@ -52,7 +54,7 @@ void check_choice(const Value& value, const Key& key, const Section& section) {
                    value.text(), near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
-void check_list(const Value& value, const Key& key, const Section& section, std::size_t size, bool whole) {
+void check_list(const Value& value, const Setting& key, const Section& section, std::size_t size, bool whole) {
   if (!value.is_list() || (size != 0 && value.list().size() != size)) fail_type(value, key, section);
   for (const Value& item : value.list()) {
     if (whole ? !item.is_integer() : !item.is_number()) fail_type(value, key, section);
@@ -60,7 +62,7 @@ void check_list(const Value& value, const Key& key, const Section& section, std:
   }
 }
 
-void check_pairs(const Value& value, const Key& key, const Section& section) {
+void check_pairs(const Value& value, const Setting& key, const Section& section) {
   if (!value.is_list() || value.list().empty()) fail_type(value, key, section);
   double last = -std::numeric_limits<double>::infinity();
   for (const Value& item : value.list()) {
@@ -70,7 +72,7 @@ void check_pairs(const Value& value, const Key& key, const Section& section) {
   }
 }
 
-void check_selection(Value& value, const Key& key, const Section& section) {
+void check_selection(Value& value, const Setting& key, const Section& section) {
   if (value.is_list()) {
     if (value.list().empty()) fail_type(value, key, section);
     for (Value& item : value.list()) {
@@ -78,13 +80,13 @@ void check_selection(Value& value, const Key& key, const Section& section) {
       check_selection(item, key, section);
     }
   } else if (value.is_table()) {
-    check_table(value, selection_keys());
+    check_table(value, *key.section);
   } else if (!value.is_text()) {
     fail_type(value, key, section);
   }
 }
 
-void check_value(Value& value, const Key& key, const Section& section) {
+void check_value(Value& value, const Setting& key, const Section& section) {
   switch (key.kind) {
     case Kind::boolean:
       if (!std::holds_alternative<bool>(value.data)) fail_type(value, key, section);
@@ -190,14 +192,14 @@ void check_alternatives(const Value& table, const Section& section, const Altern
     first = present;
   }
   if (!given && alternatives.required) {
-    const Key& example = *section.find(alternatives.groups.front().front());
+    const Setting& example = *section.find(alternatives.groups.front().front());
     fail(table.origin, fmt::format("{} needs {}{}", section.label, join_groups(alternatives), remedy(example)));
   }
 }
 
 void rename_aliases(Value& table, const Section& section) {
   for (Value::Entry& entry : table.table()) {
-    const Key* key = section.find(entry.key);
+    const Setting* key = section.find(entry.key);
     if (!key || key->name == entry.key) continue;
     if (table.find(key->name))
       fail(entry.origin, fmt::format("'{}' {} is another name for '{}', which is given too; remove one", entry.key,
@@ -208,7 +210,7 @@ void rename_aliases(Value& table, const Section& section) {
 
 }  // namespace
 
-std::string describe_type(const Key& key) {
+std::string describe_type(const Setting& key) {
   static const std::string nouns[] = {"true or false",
                                       "a whole number",
                                       "a number",
@@ -241,17 +243,25 @@ std::string describe_type(const Key& key) {
     text += fmt::format("{}above {} and below {}", link, limits.least, limits.greatest);
   else if (std::isfinite(limits.least))
     text += fmt::format("{}{} {}", link, limits.least_included ? "of at least" : "above", limits.least);
+  else if (std::isfinite(limits.greatest))
+    text += fmt::format("{}{} {}", link, limits.greatest_included ? "of at most" : "below", limits.greatest);
   return key.unit.empty() ? text : text + " (" + key.unit + ")";
+}
+
+const Setting* Section::find(std::string_view name) const {
+  for (const Setting& key : keys)
+    if (key.name == name || std::find(key.aliases.begin(), key.aliases.end(), name) != key.aliases.end()) return &key;
+  return nullptr;
 }
 
 void check_table(Value& table, const Section& section) {
   rename_aliases(table, section);
   for (Value::Entry& entry : table.table()) {
-    const Key* key = section.find(entry.key);
+    const Setting* key = section.find(entry.key);
     if (!key) {
       if (section.open) continue;
       std::vector<std::string> names;
-      for (const Key& known : section.keys) {
+      for (const Setting& known : section.keys) {
         names.push_back(known.name);
         names.insert(names.end(), known.aliases.begin(), known.aliases.end());
       }
@@ -263,13 +273,14 @@ void check_table(Value& table, const Section& section) {
     check_value(entry.value, *key, section);
   }
   for (const Alternatives& alternatives : section.alternatives) check_alternatives(table, section, alternatives);
-  for (const Key& key : section.keys) {
+  for (const Setting& key : section.keys) {
     if (table.find(key.name)) continue;
     if (key.required)
       fail(table.origin, fmt::format("the key '{}' is missing {}{}", key.name, section.place, remedy(key)));
     if (key.fallback.empty()) continue;
     const std::string origin = fmt::format("default of '{}' {}", key.name, section.place);
     Value fallback = parse_toml_value(key.fallback, origin);
+    fallback.given = Given::as_default;
     if (key.kind == Kind::table) check_table(fallback, *key.section);
     table.table().push_back({key.name, origin, std::move(fallback)});
   }

@@ -9,6 +9,13 @@
 
 namespace pliant {
 
+/// How a value came to be what it is.
+enum class Given {
+  in_scene,    ///< written in the file, or by the code that stands for one
+  as_change,   ///< on top of it, from the command line
+  as_default,  ///< by nobody
+};
+
 /// A value of a scene file together with the place it came from, so that every message can name it. The parser's own
 /// types stay inside value.cpp: they lose the order of keys and know no place for values given on the command line.
 struct Value {
@@ -17,7 +24,8 @@ struct Value {
   using Table = std::vector<Entry>;  ///< in the order of the file
 
   std::variant<bool, std::int64_t, double, std::string, List, Table> data;
-  std::string origin;  ///< "beam.toml:12" or "--set body.0.young"
+  std::string origin;  ///< "beam.toml:12" or "--set body.0.young"; empty: none
+  Given given = Given::in_scene;
 
   bool is_table() const { return std::holds_alternative<Table>(data); }
   bool is_list() const { return std::holds_alternative<List>(data); }

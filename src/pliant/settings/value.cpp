@@ -1,4 +1,4 @@
-#include "pliant/scene/value.hpp"
+#include "pliant/settings/value.hpp"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>

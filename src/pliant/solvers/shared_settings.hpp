@@ -1,0 +1,52 @@
+#pragma once
+
+#include "pliant/solvers/catalogue.hpp"
+#include "pliant/solvers/criteria.hpp"
+#include "pliant/solvers/line_search.hpp"
+
+// Settings that several families of solvers share.
+namespace pliant {
+
+inline const ChoiceNames<Criterion> kCriterionNames = {{"acceleration", Criterion::acceleration},
+                                                       {"residual", Criterion::residual},
+                                                       {"reference-force", Criterion::reference_force},
+                                                       {"characteristic", Criterion::characteristic},
+                                                       {"step-length", Criterion::step_length}};
+inline const ChoiceNames<AccelerationMass> kAccelerationMassNames = {{"diagonal", AccelerationMass::diagonal},
+                                                                     {"factorised", AccelerationMass::factorised}};
+inline const ChoiceNames<LineSearchKind> kLineSearchNames = {{"robust", LineSearchKind::robust},
+                                                             {"armijo", LineSearchKind::armijo},
+                                                             {"wolfe", LineSearchKind::wolfe},
+                                                             {"none", LineSearchKind::none}};
+
+/// Integrators by the names that users write.
+inline ChoiceNames<Integrator> integrator_names(const std::vector<Integrator>& integrators) {
+  ChoiceNames<Integrator> names;
+  for (Integrator integrator : integrators) names.push_back({std::string(to_string(integrator)), integrator});
+  return names;
+}
+
+/// The unit of `tolerance` goes with the criterion.
+inline constexpr const char* kToleranceUnit = "m/s^2, N, 1 or m/s";
+
+inline Setting criterion_setting() { return {.name = "criterion", .summary = "what tolerance is compared with"}; }
+/// Of solvers that are given a number of iterations; their options call it `stops_early`.
+inline Setting early_end_setting() {
+  return {.name = "tolerance",
+          .summary = "a step ends before its last iteration where the criterion is met; 0: never",
+          .unit = kToleranceUnit,
+          .limits = kNotNegative};
+}
+inline Setting line_search_setting() {
+  return {.name = "line_search",
+          .summary =
+              "robust survives rounding in the energy, armijo is the textbook one, wolfe also bounds the slope, "
+              "none takes every step whole"};
+}
+inline Setting armijo_setting() {
+  return {
+      .name = "armijo", .summary = "fraction of the predicted decrease that a step must achieve", .limits = {0, 0.5}};
+}
+inline Setting history_setting() { return {.name = "history", .summary = "record every iteration in the report"}; }
+
+}  // namespace pliant
