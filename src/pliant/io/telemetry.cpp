@@ -29,6 +29,14 @@ StageSeconds seconds_from(const Json& json) {
           json.at("line_search"), json.at("contact"),       json.at("total")};
 }
 
+/// Throws InputError for a name that is none.
+Outcome outcome_named(std::string_view name) {
+  const std::string_view none = to_string(static_cast<Outcome>(-1));
+  for (int k = 0; to_string(static_cast<Outcome>(k)) != none; ++k)
+    if (to_string(static_cast<Outcome>(k)) == name) return static_cast<Outcome>(k);
+  throw InputError(fmt::format("'{}' is no outcome of a step", name.substr(0, 100)));
+}
+
 /// The sums need what add() reads, no more.
 StepReport report_from(const Json& json) {
   StepReport report;
@@ -40,11 +48,7 @@ StepReport report_from(const Json& json) {
   report.line_search_evaluations = json.at("line_search_evaluations");
   report.smallest_alpha = json.at("smallest_alpha");
   report.seconds = seconds_from(json.at("seconds"));
-  const std::string outcome = json.at("outcome");
-  for (Outcome o :
-       {Outcome::converged, Outcome::budget_spent, Outcome::iteration_limit, Outcome::line_search_failed,
-        Outcome::factorisation_failed, Outcome::inverted_start, Outcome::intersecting_start, Outcome::not_finite})
-    if (to_string(o) == outcome) report.outcome = o;
+  report.outcome = outcome_named(json.at("outcome").get<std::string>());
   return report;
 }
 
@@ -132,8 +136,9 @@ StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, S
       const Json json = Json::parse(line);
       history.totals.add(report_from(json));
       history.times.push_back(json.at("time"));
-    } catch (const Json::exception&) {
-      throw InputError(fmt::format("{}:{}: not the report of a step; start anew with --force", file.string(), i + 1));
+    } catch (const std::exception& error) {
+      throw InputError(fmt::format("{}:{}: not the report of a step ({}); start anew with --force", file.string(),
+                                   i + 1, error.what()));
     }
   }
   in.close();
