@@ -485,7 +485,7 @@ class Simulation:
         """(n, 3) positions in m of a body's nodes, or of all: a writable view, which each step overwrites.
 
         Writing to it between steps moves the nodes. It stays valid for ever, but shows the present state only until a
-        body is added.
+        body is added or cut.
         """
         return self._part(self._ready().state.x, body)
 

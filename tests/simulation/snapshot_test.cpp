@@ -79,7 +79,8 @@ TEST_P(SnapshotOf, GoesOnWithTheSameBits) {
       take_steps(*one, kAfter);
       EXPECT_EQ(to_bytes(one->snapshot()), end) << what << "taken back";
     }
-  for (const char* feature : {"plain", "cut"}) EXPECT_TRUE(taken.contains(feature)) << solver.name << ": " << feature;
+  for (const char* feature : {"plain", "mass damping", "collider", "cut", "script and release"})
+    EXPECT_TRUE(taken.contains(feature)) << solver.name << ": " << feature;
 }
 
 TEST_P(SnapshotOf, TheStartBringsBackTheStart) {
@@ -92,6 +93,75 @@ TEST_P(SnapshotOf, TheStartBringsBackTheStart) {
   take_steps(one, kAfter);
   EXPECT_EQ(one.state()->x, end.x);
   EXPECT_EQ(one.state()->v, end.v);
+}
+
+/// Grabs come from outside: whoever restores gives them back.
+TEST_P(SnapshotOf, GoesOnWithTheSameBitsUnderAHandThatHoldsMovesAndLetsGo) {
+  const std::string text = swinging_bar(kFeatures[2], GetParam());
+  std::optional<Simulation> one = simulation_of(text);
+  if (!one) one = simulation_of(swinging_bar(kFeatures[0], GetParam()));
+  ASSERT_TRUE(one);
+  const std::optional<Grab> found = grab_along_ray(*one->model(), one->model()->rest(), {0.9, 1, 0.07}, {0, -1, 0});
+  ASSERT_TRUE(found);
+  Grab held = *found;
+  held.stiffness = 2000;
+  // The last step under the hand, one with it elsewhere, and one without it, each first after the snapshot.
+  const auto play = [&](Simulation& simulation, int from, int to) {
+    for (int step = from; step < to; ++step) {
+      Grab grab = held;
+      grab.target = Vec3(0.9, step < 5 ? 0.3 : 0.4, 0.1);
+      simulation.state()->grabs.assign(step < 6 ? 1 : 0, grab);
+      take_steps(simulation, 1);
+    }
+  };
+  for (int at : {4, 5, 6}) {
+    Simulation reference(one->built()), other(one->built());
+    play(reference, 0, at);
+    other.restore(reference.snapshot());
+    play(reference, at, 9);
+    play(other, at, 9);
+    expect_same(other, reference, GetParam() + ", snapshot after step " + std::to_string(at));
+  }
+}
+
+/// Saved states come from strangers too: a memory that is none is refused, or does no worse than make a step fail.
+TEST_P(SnapshotOf, AMemoryThatMakesNoSenseDoesNoHarm) {
+  Simulation one(parse_scene(swinging_bar(kFeatures[0], GetParam()), "bar.toml"));
+  take_steps(one, 2);
+  const Snapshot good = one.snapshot();
+  std::vector<std::vector<double>> memories = {{}, {1}, std::vector<double>(good.memory.size() + 1, 0.0)};
+  for (double value : {-5.0, 0.5, 1e9, 1e300, std::nan("")}) memories.emplace_back(good.memory.size(), value);
+  for (const std::vector<double>& memory : memories) {
+    Snapshot forged = good;
+    forged.memory = memory;
+    try {
+      one.restore(forged);
+    } catch (const InputError&) {
+      continue;
+    }
+    one.step();
+  }
+  one.restore(good);
+  take_steps(one, 2);
+}
+
+/// The size of a step is part of the scene's fingerprint, and solvers prepare matrices for it.
+TEST_P(SnapshotOf, GoesOnWithTheSameBitsAfterAnotherTimeStep) {
+  Simulation one(parse_scene(swinging_bar(kFeatures[0], GetParam()), "bar.toml"));
+  take_steps(one, 3);
+  one.set_time_step(0.0078125);
+  const Snapshot at_once = one.snapshot();
+  take_steps(one, 2);
+  const Snapshot later = one.snapshot();
+  take_steps(one, 3);
+  for (const Snapshot& kept : {at_once, later}) {
+    Simulation other(parse_scene(swinging_bar(kFeatures[0], GetParam()), "bar.toml"));
+    EXPECT_NE(message([&] { other.restore(kept); }).find("time step differ"), std::string::npos);
+    other.set_time_step(0.0078125);
+    other.restore(kept);
+    while (other.state()->step < one.state()->step) take_steps(other, 1);
+    expect_same(other, one, GetParam() + ", from step " + std::to_string(kept.state.step));
+  }
 }
 
 std::vector<std::string> names() {

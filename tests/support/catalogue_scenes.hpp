@@ -44,13 +44,17 @@ poisson = 0.3
          "[output]\npictures = false\n[solver]\nname = \"" + solver + "\"\non_failure = \"continue\"\n" + more;
 }
 
-/// A line of [solver] for every choice of every parameter of a solver that has choices, beside the defaults.
+/// Lines of [solver], each with another value of a parameter than its default: every other choice, every switch. The
+/// first is empty.
 inline std::vector<std::string> solver_settings(const SolverEntry& solver) {
   std::vector<std::string> settings = {""};
-  for (const Parameter& parameter : solver.parameters)
+  for (const Parameter& parameter : solver.parameters) {
     for (const std::string& choice : parameter.choices)
       if (parameter.key != "integrator" && parameter.fallback != ParameterValue(choice))
         settings.push_back(parameter.key + " = \"" + choice + "\"\n");
+    if (const bool* on = std::get_if<bool>(&parameter.fallback))
+      settings.push_back(parameter.key + (*on ? " = false\n" : " = true\n"));
+  }
   return settings;
 }
 

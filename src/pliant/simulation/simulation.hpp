@@ -40,7 +40,7 @@ class Simulation {
   /// All three, with the cuts that are still to come.
   BuiltScene built() const;
   /// To be read and written between steps. The object and its arrays stay where they are in memory, whatever is stepped
-  /// or loaded; only a cut, or a rebuild that changes the number of nodes, makes a new one.
+  /// or loaded; only a cut, the way back over one, or a rebuild that changes the number of nodes makes a new one.
   const std::shared_ptr<State>& state() const { return state_; }
   /// For what it has to tell of the last step, and its memory.
   const Stepper& stepper() const { return *stepper_; }
@@ -87,7 +87,7 @@ class Simulation {
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Stepper> stepper_;
   std::shared_ptr<State> state_;
-  BuiltScene given_;                                 ///< the scene as given, without cuts
+  BuiltScene given_;                                 ///< the scene as it was given, before any cut
   Fingerprint fingerprint_;                          ///< of it
   std::size_t cuts_made_ = 0;                        ///< of its cuts
   State next_;                                       ///< what the stepper works on
