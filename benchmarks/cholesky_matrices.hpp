@@ -24,7 +24,7 @@ inline BlockMatrix stiffness_and_mass(const TetMesh& mesh, const VecX& x, double
   const ElasticEnergy energy(fe, find_law("neo-hookean"), {lame_from_young(young, 0.4)}, 0);
   const Energy* pointer = &energy;
   const auto pattern = coupling_pattern(fe.node_count(), std::span(&pointer, 1));
-  Assembler assembler(fe.node_count(), {&energy}, *pattern);
+  Assembler assembler(fe.node_count(), {&energy});
   BlockMatrix A(pattern, 3);
   assembler.add_hessian(x, Projection::none, A);
   const double inertia = 1000 * mesh.total_volume() / fe.node_count() * 3600;

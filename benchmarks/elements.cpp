@@ -115,7 +115,7 @@ void assembled(const Problem& problem, const std::string& name, double budget) {
   const ElasticEnergy energy(problem.fe, find_law(name), {lame_from_young(1e5, 0.4)}, 0);
   const Energy* pointer = &energy;
   const auto pattern = coupling_pattern(problem.fe.node_count(), std::span(&pointer, 1));
-  Assembler assembler(problem.fe.node_count(), {&energy}, *pattern);
+  Assembler assembler(problem.fe.node_count(), {&energy});
   BlockMatrix A(pattern, 3);
   VecX g = VecX::Zero(problem.x.size());
   const auto times = measure({[&] { assembler.add_gradient(problem.x, g); },
@@ -137,7 +137,7 @@ void share_of_newton_iteration() {
   const ElasticEnergy energy(fe, find_law("neo-hookean"), {lame_from_young(4e5, 0.4)}, 0);
   const Energy* pointer = &energy;
   const auto pattern = coupling_pattern(fe.node_count(), std::span(&pointer, 1));
-  Assembler assembler(fe.node_count(), {&energy}, *pattern);
+  Assembler assembler(fe.node_count(), {&energy});
   BlockMatrix A(pattern, 3);
   VecX x(3 * fe.node_count());
   for (Index i = 0; i < fe.node_count(); ++i) node(x, i) = 1.02 * fe.positions()[static_cast<std::size_t>(i)];

@@ -123,8 +123,10 @@ Row run(const MeshData& mesh, const std::string& law, double unit) {
     iterations += report.iterations;
   }
   LaplacianMatrix matrix(model, {});
-  const BoundaryState boundary = boundary_state(model->pins(), model->scripts(), model->rest(), kStep);
-  matrix.prepare(boundary, kStep, 1 / (kStep * kStep));
+  StepProblem problem;
+  problem.begin(*model, model->rest_state(), kStep, {});
+  int factorisations = 0;
+  matrix.prepare(problem, factorisations);
   VecX d, g = VecX::Random(3 * model->nodes());
   const double solve = measure(51, [&] { matrix.solve(g, d); });
   std::vector<float> factor(static_cast<std::size_t>(matrix.statistics().factor_bytes) / sizeof(float), 1.0F);

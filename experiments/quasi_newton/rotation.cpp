@@ -52,7 +52,7 @@ double condition(const Eigen::MatrixXd& H, const Eigen::MatrixXd& A) {
 
 void run_rotation(Context& context) {
   const auto model = cube(static_cast<Index>(context.number("cells")));
-  IncrementalPotential potential(model, Integrator::implicit_euler);
+  IncrementalPotential potential(model, {});
   std::vector<double> ours, rest;
   std::vector<double> errors_ours, errors_rest;
   for (int configuration : {1, 2}) {
@@ -67,7 +67,7 @@ void run_rotation(Context& context) {
     potential.hessian(model->rest(), Projection::none, 1, at_rest);
     LaplacianMatrix laplacian(model, {});
     const Eigen::MatrixXd exact = dense(H);
-    ours.push_back(condition(exact, dense(laplacian.assemble(potential.boundary(), kFrame, 1 / (kFrame * kFrame)))));
+    ours.push_back(condition(exact, dense(laplacian.assemble(potential.problem()))));
     rest.push_back(condition(exact, dense(at_rest)));
     const auto curves = convergence_curves(
         context, model, state, kFrame,

@@ -20,8 +20,8 @@ Assembler& SharedSimulation::assembler() {
   if (!assembler_ || assembled_ != simulation_.model()) {
     assembled_ = simulation_.model();  // a cut has made another
     const auto energies = model().energies();
-    assembler_ = std::make_unique<Assembler>(
-        model().nodes(), std::vector<const Energy*>(energies.begin(), energies.end()), *model().pattern());
+    assembler_ =
+        std::make_unique<Assembler>(model().nodes(), std::vector<const Energy*>(energies.begin(), energies.end()));
   }
   return *assembler_;
 }

@@ -53,7 +53,7 @@ TEST(Physics, EnergyOfAnUnloadedBodyDecaysUnderImplicitEuler) {
   const auto model = testing::free_block("stable-neo-hookean", Vec3::Zero(), {3, -2, 4}, Vec3::Zero());
   const auto stepper = make_stepper(model, "pod-newton", {{"tolerance", 1e-6}});
   State state = model->rest_state();
-  Assembler elastic(model->nodes(), {model->energies().begin(), model->energies().end()}, *model->pattern());
+  Assembler elastic(model->nodes(), {model->energies().begin(), model->energies().end()});
   const auto energy = [&] {
     VecX p;
     model->mass().multiply(state.v, p);

@@ -121,18 +121,15 @@ struct Assembler::Part {
   Index grain;  ///< stencils per call
   PlaceMap nodes;
   GatherMap blocks;
-  std::int64_t nodes_revision = 0, blocks_revision = 0;  ///< of the stencils that the maps were made for
+  /// Of the stencils that the maps were made for: when first needed, as some solvers never ask for all of them.
+  std::int64_t nodes_revision = -1, blocks_revision = -1;
   std::vector<double> values;
   std::vector<double> partial;                                     ///< sum of the values of each chunk
   std::vector<double> at_places;                                   ///< four doubles each, the last of no meaning
   tbb::enumerable_thread_specific<std::vector<double>> gradients;  ///< of one chunk
   std::vector<double> hessians;                                    ///< allocated when first needed
 
-  Part(Index node_count, const Energy& e, const BlockPattern& pattern)
-      : energy(e), grain(e.chunk() > 0 ? e.chunk() : kStencilGrain) {
-    read_stencils(node_count);
-    read_blocks(pattern);
-  }
+  explicit Part(const Energy& e) : energy(e), grain(e.chunk() > 0 ? e.chunk() : kStencilGrain) {}
 
   void read_stencils(Index node_count) {
     nodes.build(node_count, energy.stencils(), grain);
@@ -194,10 +191,8 @@ struct Assembler::Part {
   }
 };
 
-Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern)
-    : nodes_(nodes), first_pattern_(&pattern) {
-  for (const Energy* energy : energies)
-    parts_.push_back(std::make_unique<Part>(nodes, energy->in_memory_order(), pattern));
+Assembler::Assembler(Index nodes, const std::vector<const Energy*>& energies) : nodes_(nodes) {
+  for (const Energy* energy : energies) parts_.push_back(std::make_unique<Part>(energy->in_memory_order()));
 }
 
 Assembler::~Assembler() = default;
@@ -224,7 +219,7 @@ double Assembler::add_gradient(const Pose& pose, VecX& g) {
 std::span<const double> Assembler::values(std::size_t energy) const { return parts_[energy]->values; }
 
 void Assembler::look_up_places(const std::shared_ptr<const BlockPattern>& pattern) {
-  const bool changed = pattern_ ? pattern != pattern_ : pattern.get() != first_pattern_;
+  const bool changed = pattern != pattern_;
   pattern_ = pattern;
   for (auto& part : parts_)
     if (changed || part->blocks_revision != part->energy.revision()) part->read_blocks(*pattern_);

@@ -15,8 +15,7 @@ namespace pliant {
 /// mesh once per colour and must be redone when stencils change.
 class Assembler {
  public:
-  /// `pattern` is that of the matrices to come.
-  Assembler(Index nodes, const std::vector<const Energy*>& energies, const BlockPattern& pattern);
+  Assembler(Index nodes, const std::vector<const Energy*>& energies);
   ~Assembler();
 
   double value(const Pose& pose);
@@ -34,7 +33,6 @@ class Assembler {
   void look_up_places(const std::shared_ptr<const BlockPattern>& pattern);
 
   Index nodes_;
-  const BlockPattern* first_pattern_;
   std::shared_ptr<const BlockPattern> pattern_;  ///< of the last matrix, kept so that no other takes its address
   std::vector<std::unique_ptr<Part>> parts_;
 };

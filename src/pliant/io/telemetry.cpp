@@ -31,9 +31,8 @@ StageSeconds seconds_from(const Json& json) {
 
 /// Throws InputError for a name that is none.
 Outcome outcome_named(std::string_view name) {
-  const std::string_view none = to_string(static_cast<Outcome>(-1));
-  for (int k = 0; to_string(static_cast<Outcome>(k)) != none; ++k)
-    if (to_string(static_cast<Outcome>(k)) == name) return static_cast<Outcome>(k);
+  for (Outcome outcome : kOutcomes)
+    if (to_string(outcome) == name) return outcome;
   throw InputError(fmt::format("'{}' is no outcome of a step", name.substr(0, 100)));
 }
 

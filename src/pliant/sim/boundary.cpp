@@ -2,6 +2,16 @@
 
 namespace pliant {
 
+void BoundaryState::impose_penalties() {
+  for (std::size_t k = 0; k < penalised.size(); ++k) {
+    node(positions, penalised[k]) = targets[k];
+    for (std::size_t axis = 0; axis < 3; ++axis) fixed[3 * static_cast<std::size_t>(penalised[k]) + axis] = 1;
+  }
+  penalised.clear();
+  targets.clear();
+  sigma.clear();
+}
+
 BoundaryState boundary_state(const std::vector<Pin>& pins, const std::vector<Script>& scripts, const VecX& rest,
                              double time) {
   BoundaryState state;

@@ -45,6 +45,9 @@ struct BoundaryState {
   std::vector<Index> penalised;     ///< nodes held by a penalty
   std::vector<Vec3> targets;        ///< where they belong, m
   std::vector<double> sigma;        ///< 1/s^2
+
+  /// Prescribes the nodes that penalties hold.
+  void impose_penalties();
 };
 
 /// Pins and scripts evaluated at `time` (that of the end of the step).

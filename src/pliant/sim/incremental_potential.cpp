@@ -1,173 +1,95 @@
 #include "pliant/sim/incremental_potential.hpp"
 
-#include <algorithm>
-#include <cassert>
 #include <limits>
-
-#include "pliant/math/parallel.hpp"
-#include "pliant/sim/rayleigh.hpp"
 
 namespace pliant {
 
 namespace {
 
-/// All nodes that some script holds by a penalty at some time.
-std::vector<Index> penalised_nodes(const Model& model) {
-  std::vector<std::uint8_t> marked(model.nodes(), 0);
-  for (const Script& script : model.scripts())
-    if (script.imposition == Imposition::penalty)
-      for (Index i : script.nodes) marked[i] = 1;
-  std::vector<Index> nodes;
-  for (Index i = 0; i < model.nodes(); ++i)
-    if (marked[i]) nodes.push_back(i);
-  return nodes;
+std::vector<const Energy*> body_energies(const Model& model) {
+  std::vector<const Energy*> energies;
+  for (const Body& body : model.bodies()) energies.push_back(&body.energy());
+  return energies;
 }
 
-std::vector<const Energy*> with(std::span<const Energy* const> energies, const Energy& more) {
-  std::vector<const Energy*> all(energies.begin(), energies.end());
-  all.push_back(&more);
-  return all;
+std::vector<const Energy*> further_energies(const Model& model) {
+  std::vector<const Energy*> energies;
+  for (const auto& energy : model.more_energies()) energies.push_back(energy.get());
+  return energies;
+}
+
+std::vector<const Energy*> collider_energies(const Model& model) {
+  if (!model.colliders()) return {};
+  return {model.colliders()};
 }
 
 }  // namespace
 
-IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, Integrator integrator)
+IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, const ProblemOptions& options)
     : model_(std::move(model)),
-      integrator_(integrator),
-      penalty_(penalised_nodes(*model_)),
-      penalty_stencil_(model_->nodes(), -1),
-      penalty_mass_(model_->mass().consistent_diagonal()),
-      assembler_(model_->nodes(), with(model_->energies(), penalty_), *model_->pattern()) {
-  const Stencils& stencils = penalty_.stencils();
-  for (Index s = 0; s < stencils.count(); ++s) penalty_stencil_[stencils.nodes[s]] = s;
+      options_(options),
+      inertia_(*model_),
+      elasticity_("elasticity", *model_, body_energies(*model_)),
+      further_("further energies", *model_, further_energies(*model_)),
+      colliders_("colliders", *model_, collider_energies(*model_)),
+      penalties_(*model_) {
   if (model_->contact()) {
-    contact_ = std::make_unique<ContactStep>(model_->contact(), *model_->pattern());
+    contact_ = std::make_unique<ContactStep>(model_->contact());
     contact_pattern_.emplace(model_->pattern());
     without_contact_ = BlockMatrix(model_->pattern(), 3);
   }
-  if (model_->is_damped() && has_inertia()) damping_.emplace(model_->pattern(), 3);
-  if (model_->mass().kind() == MassKind::lumped) {
-    lumped_.resize(model_->rest().size());
-    for (Index i = 0; i < model_->nodes(); ++i) node(lumped_, i).setConstant(model_->mass().lumped()[i]);
-  }
-  const auto energies = model_->energies();
-  collider_part_ = static_cast<std::size_t>(
-      std::find(energies.begin(), energies.end(), static_cast<const Energy*>(model_->colliders())) - energies.begin());
+  if (model_->is_damped() && has_inertia(options.integrator)) damping_.emplace(*model_, elasticity_);
 }
 
-/// A pin's rows are as good as any: they are eliminated from the sum.
-void IncrementalPotential::assemble_damping(const State& state) {
-  assemble_rayleigh(*model_, assembler_, model_->energies().size() + 1, state, *damping_);
-}
-
-void IncrementalPotential::begin_step(const State& state, double h) {
-  assert(state.x.size() == model_->rest().size() && h > 0);
-  h_ = integrator_ == Integrator::implicit_midpoint ? h / 2 : h;
-  end_ = state.time + h_;
-  x_n_ = state.x;
-  v_n_ = state.v;
-  predicted_ = state.x + h_ * state.v;
-  predicted_work_ = h_ * state.v.dot(model_->external_force());
-  boundary_ = boundary_state(model_->pins(), model_->scripts(), model_->rest(), end_);
-  fixed_.clear();
-  for (std::size_t i = 0; i < boundary_.fixed.size(); ++i)
-    if (boundary_.fixed[i]) fixed_.push_back(static_cast<Index>(i));
-  start_ = x_n_;
+void IncrementalPotential::begin_step(const State& state, double time_step) {
+  problem_.begin(*model_, state, time_step, options_);
+  inertia_.begin_step(problem_);
+  penalties_.begin_step(problem_);
+  grabs_.begin_step(problem_);
+  if (damping_) damping_->begin_step(problem_);
+  start_ = problem_.x_n;
   if (contact_) {
-    contact_->begin_step(x_n_, state.time, h);
+    contact_->begin_step(problem_);
     contact_pattern_->begin_step();
   } else {
-    impose_boundary(start_);
+    problem_.impose_boundary(start_);
   }
-  check_grabs(*model_, state.grabs);
-  grabs_ = state.grabs;
   touching_.clear();
-  activation_ = model_->activation(state, end_);
-  if (damping_) assemble_damping(state);
-  penalty_.release_all();
-  for (std::size_t k = 0; k < boundary_.penalised.size(); ++k) {
-    const Index i = boundary_.penalised[k];
-    penalty_.hold(penalty_stencil_[i], boundary_.targets[k], boundary_.sigma[k] * penalty_mass_[i]);
-  }
 }
 
-void IncrementalPotential::impose_boundary(VecX& x) const {
-  for (Index i : fixed_) x[i] = boundary_.positions[i];
+double IncrementalPotential::value(const VecX& x, Terms terms) {
+  const Pose pose = problem_.pose(x);
+  double value = inertia_.evaluate(x, nullptr, terms.inertia) + grabs_.value(pose) + penalties_.value(pose);
+  if (terms.damping && damping_) value += damping_->value(pose);
+  if (terms.elasticity) value += elasticity_.value(pose);
+  if (terms.colliders) value += colliders_.value(pose);
+  if (contact_) value += contact_->value(pose);
+  return value + further_.value(pose);
 }
 
-VecX IncrementalPotential::predicted_start() const {
-  VecX x = predicted_;
-  impose_boundary(x);
-  return x;
-}
-
-/// The two terms that are not sums over stencils, 1/(2 h^2) |o|_M^2 - o^T f - (x~ - x^n)^T f with o = x - x~, and
-/// unless g is null their gradient: one pass, since all of it is bound by memory.
-double IncrementalPotential::inertia_and_work(const VecX& x, VecX* g) {
-  if (!has_inertia() || lumped_.size() == 0) return inertia_by_matrix(x, g);
-  constexpr Index kChunk = 3072;  // a few vectors of this many numbers fit the first cache
-  const auto size = static_cast<Index>(x.size());
-  const double scale = 1 / (h_ * h_);
-  const VecX& f = model_->external_force();
-  partial_.resize(static_cast<std::size_t>((size + kChunk - 1) / kChunk));
-  offset_.resize(size);
-  for_chunks(size, kChunk, [&](Index begin, Index end) {
-    const auto part = [&](const VecX& v) { return v.segment(begin, end - begin).array(); };
-    auto offset = offset_.segment(begin, end - begin).array();
-    offset = part(x) - part(predicted_);
-    partial_[static_cast<std::size_t>(begin / kChunk)] =
-        (offset * (0.5 * scale * part(lumped_) * offset - part(f))).sum();
-    if (g) g->segment(begin, end - begin).array() = scale * part(lumped_) * offset - part(f);
-  });
-  double sum = -predicted_work_;
-  for (double p : partial_) sum += p;
-  return sum;
-}
-
-double IncrementalPotential::inertia_by_matrix(const VecX& x, VecX* g) {
-  const VecX& f = model_->external_force();
-  if (g) *g = -f;
-  const double work = (x - x_n_).dot(f);
-  if (!has_inertia()) return -work;
-  offset_ = x - predicted_;
-  model_->mass().multiply(offset_, inertia_);
-  if (g) *g += inertia_ / (h_ * h_);
-  return 0.5 / (h_ * h_) * offset_.dot(inertia_) - work;
-}
-
-/// h W((x - x^n)/h) = 1/(2 h) (x - x^n)^T D (x - x^n); leaves D (x - x^n) in resistance_.
-double IncrementalPotential::damping(const VecX& x) {
-  if (!damping_) return 0;
-  displacement_ = x - x_n_;
-  damping_->multiply(displacement_, resistance_);
-  return 0.5 / h_ * displacement_.dot(resistance_);
-}
-
-double IncrementalPotential::value(const VecX& x) {
-  double value = inertia_and_work(x, nullptr) + damping(x);
-  for (const Grab& grab : grabs_) value += grab.energy(x);
-  if (contact_) value += contact_->value(pose(x));
-  return value + assembler_.value(pose(x));
-}
-
-double IncrementalPotential::gradient(const VecX& x, VecX& g) {
+double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
+  const Pose pose = problem_.pose(x);
   g.resize(x.size());
-  double value = inertia_and_work(x, &g) + damping(x);
-  if (damping_) g += resistance_ / h_;
-  for (const Grab& grab : grabs_) {
-    value += grab.energy(x);
-    grab.add_gradient(x, g);
-  }
-  value += assembler_.add_gradient(pose(x), g);
-  if (contact_) value += contact_->add_gradient(pose(x), g);
-  for (Index i : fixed_) g[i] = 0;
+  double value = inertia_.evaluate(x, &g, terms.inertia);
+  if (terms.damping && damping_) value += damping_->add_gradient(pose, g);
+  value += grabs_.add_gradient(pose, g);
+  if (terms.elasticity) value += elasticity_.add_gradient(pose, g);
+  value += further_.add_gradient(pose, g);
+  if (terms.colliders) value += colliders_.add_gradient(pose, g);
+  value += penalties_.add_gradient(pose, g);
+  if (contact_) value += contact_->add_gradient(pose, g);
+  clear_prescribed(g);
   return value;
+}
+
+double IncrementalPotential::collider_energy(const VecX& x) {
+  return colliders_.value(problem_.pose(x));
 }
 
 IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   ContactChange change;
   if (!model_->colliders()) return change;
-  const auto values = assembler_.values(collider_part_);
+  const auto values = colliders_.values(0);
   const bool is_first = touching_.size() != values.size();
   touching_.resize(values.size(), 0);
   for (std::size_t s = 0; s < values.size(); ++s) {
@@ -179,53 +101,82 @@ IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   return change;
 }
 
+/// Of all terms on the model's pattern but inertia and damping.
+void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection, BlockMatrix& H) {
+  H.set_zero();
+  elasticity_.add_hessian(pose, projection, H);
+  further_.add_hessian(pose, projection, H);
+  colliders_.add_hessian(pose, projection, H);
+  penalties_.add_hessian(pose, projection, H);
+  grabs_.add_hessian(pose, projection, H);
+}
+
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                                    Drive* drive) {
+  const Pose pose = problem_.pose(x);
   BlockMatrix& H = contact_ ? without_contact_ : A;
-  H.set_zero();
-  assembler_.add_hessian(pose(x), projection, H);
-  if (damping_)
-    for (std::size_t i = 0; i < H.values().size(); ++i) H.values()[i] += damping_->values()[i] / h_;
-  if (has_inertia()) model_->mass().add_to(H, inertia_scale / (h_ * h_));
-  add_grab_hessian(grabs_, 1, H);
+  sum_hessians(pose, projection, H);
+  if (damping_) damping_->add_hessian(pose, projection, H);
+  if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
   if (contact_) {
     const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
     if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);
     contact_pattern_->copy_base(H, A);
-    contact_->add_hessian(pose(x), projection, A);
+    contact_->add_hessian(pose, projection, A);
   }
   if (drive) {
-    A.multiply(drive->way, drive->coupling);
-    if (contact_) contact_->add_coupling(pose(x), projection, drive->coupling);
-    for (Index i : fixed_) drive->coupling[i] = 0;
+    A.multiply(drive->remaining, drive->coupling);
+    if (contact_) contact_->add_coupling(pose, projection, drive->coupling);
+    clear_prescribed(drive->coupling);
   }
-  A.eliminate(boundary_.fixed);
+  A.eliminate(problem_.boundary.fixed);
 }
 
-double IncrementalPotential::minimum_gap(const VecX& x) const {
+void IncrementalPotential::stiffness(const VecX& x, Projection projection, BlockMatrix& H) {
+  sum_hessians(problem_.pose(x), projection, H);
+}
+
+void IncrementalPotential::rest_hessian(BlockMatrix& A) {
+  const Pose rest(model_->rest());
+  A.set_zero();
+  elasticity_.add_hessian(rest, Projection::analytic, A);
+  further_.add_hessian(rest, Projection::analytic, A);
+  penalties_.add_hessian(rest, Projection::analytic, A);
+  grabs_.add_hessian(rest, Projection::analytic, A);
+  if (damping_) damping_->add_at_rest(1 / problem_.h, A);
+  inertia_.add_hessian(rest, Projection::analytic, A);
+  A.eliminate(problem_.boundary.fixed);
+}
+
+double IncrementalPotential::minimum_gap(const VecX& x) {
   if (contact_) return contact_->minimum_gap(x);
-  return model_->colliders() ? smallest_distance(*model_->colliders(), end_, x)
+  return model_->colliders() ? smallest_distance(*model_->colliders(), problem_.end, x)
                              : std::numeric_limits<double>::infinity();
 }
 
-void IncrementalPotential::end_step(const VecX& x, State& state) const {
-  state.v = (x - x_n_) / h_;
-  if (model_->colliders() && has_inertia()) apply_collider_friction(*model_->colliders(), end_, h_, x, state.v);
+void IncrementalPotential::velocities(const VecX& x, VecX& v) const {
+  v = (x - problem_.x_n) / problem_.h;
+  if (model_->colliders() && problem_.has_inertia())
+    apply_collider_friction(*model_->colliders(), problem_.end, problem_.h, x, v);
+}
+
+void IncrementalPotential::end_step(const VecX& x, const VecX& v, State& state) {
   if (contact_) contact_->end_step(x);
   state.x = x;
-  state.time = end_;
-  state.activation = activation_;
+  state.v = v;
+  state.time = problem_.end;
+  state.activation = problem_.activation;
   ++state.step;
-  if (integrator_ != Integrator::implicit_midpoint) return;
-  state.x += h_ * state.v;
-  state.v = 2 * state.v - v_n_;
-  state.time += h_;
+  if (problem_.integrator != Integrator::implicit_midpoint) return;
+  state.x += problem_.h * v;
+  state.v = 2 * v - problem_.v_n;
+  state.time += problem_.h;
   // Prescribed nodes are where they belong at the end, not where the mirror puts them.
   const BoundaryState last = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time);
   for (Eigen::Index i = 0; i < state.x.size(); ++i) {
     if (!last.fixed[static_cast<std::size_t>(i)]) continue;
     state.x[i] = last.positions[i];
-    state.v[i] = (state.x[i] - x_n_[i]) / (2 * h_);
+    state.v[i] = (state.x[i] - problem_.x_n[i]) / problem_.time_step;
   }
 }
 

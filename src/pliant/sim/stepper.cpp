@@ -1,27 +1,105 @@
 #include "pliant/sim/stepper.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/judgement.hpp"
+
 namespace pliant {
 
-std::string_view to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::converged:
-      return "converged";
-    case Outcome::budget_spent:
-      return "budget-spent";
-    case Outcome::iteration_limit:
-      return "iteration-limit";
-    case Outcome::line_search_failed:
-      return "line-search-failed";
-    case Outcome::factorisation_failed:
-      return "factorisation-failed";
-    case Outcome::inverted_start:
-      return "inverted-start";
-    case Outcome::intersecting_start:
-      return "intersecting-start";
-    case Outcome::not_finite:
-      return "not-finite";
+Stepper::Stepper(std::shared_ptr<const Model> model, const ProblemOptions& options)
+    : model_(std::move(model)),
+      potential_(std::make_unique<IncrementalPotential>(model_, options)),
+      elastic_scale_(elastic_energy_scale(*model_)) {
+  if (!model_->contact()) return;
+  contact_force_.setZero(3 * Eigen::Index(model_->nodes()));
+  contact_pressure_.setZero(model_->nodes());
+}
+
+Stepper::~Stepper() = default;
+
+const StepProblem& Stepper::problem() const { return potential_->problem(); }
+
+StepReport Stepper::step(State& state, double h) {
+  StepReport report;
+  {
+    const Stopwatch watch(report.seconds.total);
+    ContactStep* contact = potential_->contact();
+    if (contact) contact->count_seconds_in(&report.seconds.contact);
+    take_step(state, h, report);
+    if (contact) contact->count_seconds_in(nullptr);
   }
-  return "unknown";
+  return report;
+}
+
+void Stepper::take_step(State& state, double h, StepReport& report) {
+  if (!can_start(state, h, report)) return;
+  solution_.clear();
+  advance(solution_, report);
+  if (!report.advanced()) return;
+  if (solution_.v.size() == 0) potential_->velocities(solution_.x, solution_.v);
+  measure(report);
+  judge(report);
+  if (!report.advanced()) return;
+  potential_->end_step(solution_.x, solution_.v, state);
+  unbalanced_.swap(solution_.gradient);
+}
+
+/// Makes the problem, unless nothing can be stepped from here.
+bool Stepper::can_start(const State& state, double h, StepReport& report) {
+  if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
+    report.end(Outcome::not_finite, "the state to start from has positions or velocities that are not finite");
+    return false;
+  }
+  potential_->begin_step(state, h);
+  if (ContactStep* contact = potential_->contact())
+    if (std::string what = contact->describe_intersections(state.x); !what.empty()) {
+      report.end(Outcome::intersecting_start, std::move(what));
+      return false;
+    }
+  return true;
+}
+
+/// The common measures of the positions that the family arrived at. Nodes of rigid links are left out: the forces that
+/// keep links rigid are not part of the potential.
+void Stepper::measure(StepReport& report) {
+  if (!solution_.is_measured) {
+    const Stopwatch watch(report.seconds.assembly);
+    solution_.energy = potential_->gradient(solution_.x, solution_.gradient);
+  }
+  if (const Articulation* links = model_->articulation())
+    for (Index i = 0; i < model_->nodes(); ++i)
+      if (links->link_of()[static_cast<std::size_t>(i)] >= 0) node(solution_.gradient, i).setZero();
+  report.energy = solution_.energy;
+  report.residuals.force = solution_.gradient.norm();
+  report.residuals.acceleration = largest_acceleration(model_->mass(), solution_.gradient);
+  report.minimum_gap = potential_->minimum_gap(solution_.x);
+  ContactStep* contact = potential_->contact();
+  if (!contact) return;
+  report.contacts = contact->pairs();
+  ContactStep::Forces forces = contact->forces(problem().pose(solution_.x));
+  contact_force_ = std::move(forces.total);
+  for (Index i = 0; i < model_->nodes(); ++i) {
+    const double area = contact->model().point_area[static_cast<std::size_t>(i)];
+    contact_pressure_[i] = area > 0 ? node(forces.normal, i).norm() / area : 0;
+  }
+}
+
+void Stepper::judge(StepReport& report) {
+  if (!solution_.x.allFinite() || !solution_.v.allFinite() || std::isnan(report.energy))
+    return report.end(Outcome::not_finite,
+                      fmt::format("positions, velocities or forces overflowed; remedy: {}", remedy()));
+  if (std::string why = describe_divergence(*potential_, elastic_scale_, solution_); !why.empty())
+    report.end(Outcome::diverged, fmt::format("{}; remedy: {}", why, remedy()));
+}
+
+std::vector<NodeValues> Stepper::node_values() const {
+  if (!model_->contact()) return {};
+  const auto span = [](const VecX& v) { return std::span<const double>(v.data(), static_cast<std::size_t>(v.size())); };
+  return {{"contact_force", 3, span(contact_force_)}, {"contact_pressure", 1, span(contact_pressure_)}};
 }
 
 }  // namespace pliant

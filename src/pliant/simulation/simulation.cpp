@@ -12,13 +12,6 @@ namespace pliant {
 
 namespace {
 
-Integrator integrator_of(const SceneSolver& solver) {
-  const auto found = solver.parameters.find("integrator");
-  return found != solver.parameters.end() && found->second == ParameterValue("quasistatic")
-             ? Integrator::quasistatic
-             : Integrator::implicit_euler;
-}
-
 void check_state(const State& state, const Model& model) {
   if (state.x.size() != model.rest().size() || state.v.size() != model.rest().size())
     throw InputError(fmt::format("the state has {} positions and {} velocities, but the model has {} nodes",
@@ -148,21 +141,15 @@ StepReport Simulation::step() {
   next_ = *state_;
   StepReport report = stepper_->step(next_, scene_.dt);
   if (took(report)) {
-    before_ = *state_;
     *state_ = next_;
+    has_stepped_ = true;
   }
   return report;
 }
 
-VecX Simulation::unbalanced_forces() {
-  if (before_.x.size() == 0)
-    throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
-  if (!potential_) potential_ = std::make_unique<IncrementalPotential>(model_, integrator_of(scene_.solver));
-  potential_->begin_step(before_, scene_.dt);
-  if (potential_->contact()) potential_->contact()->place_obstacles(1);
-  VecX gradient;
-  potential_->gradient(state_->x, gradient);
-  return gradient;
+const VecX& Simulation::unbalanced_forces() const {
+  if (!has_stepped_) throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
+  return stepper_->unbalanced_forces();
 }
 
 Snapshot Simulation::snapshot() const {
@@ -193,7 +180,7 @@ void Simulation::restore(const Snapshot& snapshot) {
   }
   *state_ = state;
   stepper_->recall(snapshot.memory);
-  before_ = {};
+  has_stepped_ = false;
 }
 
 }  // namespace pliant

@@ -3,7 +3,6 @@
 #include <memory>
 #include <vector>
 
-#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/simulation/built_scene.hpp"
 #include "pliant/simulation/snapshot.hpp"
 
@@ -66,10 +65,10 @@ class Simulation {
     return report.succeeded() || (report.advanced() && scene_.solver.on_failure == OnFailure::proceed);
   }
 
-  /// Gradient of the last step's incremental potential at the present positions, N, over all nodes: what is left
-  /// unbalanced, zero where positions are prescribed. Its norm is the force residual in the step's report. Throws
-  /// InputError before the first step.
-  VecX unbalanced_forces();
+  /// What the last step left unbalanced, N, over all nodes: the gradient of its incremental potential, zero where
+  /// positions are prescribed. Its norm is the force residual in the step's report. Throws InputError before the first
+  /// step, and after a cut or a restore before the next one.
+  const VecX& unbalanced_forces() const;
 
   /// Of the scene as it was given.
   const Fingerprint& fingerprint() const { return fingerprint_; }
@@ -87,12 +86,11 @@ class Simulation {
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Stepper> stepper_;
   std::shared_ptr<State> state_;
-  BuiltScene given_;                                 ///< the scene as it was given, before any cut
-  Fingerprint fingerprint_;                          ///< of it
-  std::size_t cuts_made_ = 0;                        ///< of its cuts
-  State next_;                                       ///< what the stepper works on
-  State before_;                                     ///< where the last step began; empty before the first
-  std::unique_ptr<IncrementalPotential> potential_;  ///< for unbalanced_forces, when first asked for
+  BuiltScene given_;           ///< the scene as it was given, before any cut
+  Fingerprint fingerprint_;    ///< of it
+  std::size_t cuts_made_ = 0;  ///< of its cuts
+  State next_;                 ///< what the stepper works on
+  bool has_stepped_ = false;   ///< since the stepper was made or restored
 };
 
 }  // namespace pliant

@@ -2,6 +2,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "pliant/sim/judgement.hpp"
+
 namespace pliant {
 
 double characteristic_force(const Model& model) {
@@ -34,22 +36,33 @@ double characteristic_force(const Model& model) {
   return per_node.norm();
 }
 
+bool StagnationTest::is_tiny(const VecX& x, double largest_dx) {
+  constexpr double kTiny = 1e-9;
+  return largest_dx <= kTiny * x.cwiseAbs().maxCoeff();
+}
+
+bool StagnationTest::reached(const VecX& x, double largest_dx, double residual) {
+  constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+  constexpr int kPatience = 5;
+  since_best_ = residual < 0.9 * best_ ? 0 : since_best_ + 1;
+  best_ = std::min(best_, residual);
+  return largest_dx <= kRounding * x.cwiseAbs().maxCoeff() || (since_best_ >= kPatience && is_tiny(x, largest_dx));
+}
+
 ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options)
     : model_(std::move(model)), options_(options) {
-  diagonal_ =
-      model_->mass().kind() == MassKind::lumped ? model_->mass().lumped() : model_->mass().consistent_diagonal();
   if (options_.kind == Criterion::reference_force) scale_ = model_->external_force().norm();
   if (options_.kind == Criterion::characteristic) scale_ = characteristic_force(*model_);
 }
 
-Residuals ConvergenceTest::measure(const VecX& r, const BoundaryState& boundary) {
-  Residuals residuals;
+void ConvergenceTest::measure(const VecX& r, const BoundaryState& boundary, Residuals& residuals) {
   residuals.force = r.norm();
   residuals.acceleration = acceleration(r, boundary);
-  return residuals;
 }
 
-bool ConvergenceTest::satisfied(const Residuals& residuals) const {
+bool ConvergenceTest::satisfied(const Residuals& residuals, int iterations) const {
+  constexpr double kStill = 1e-6;  // m/s^2
+  if (iterations == 0 && residuals.acceleration > kStill) return false;
   switch (options_.kind) {
     case Criterion::residual:
     case Criterion::reference_force:
@@ -64,14 +77,9 @@ bool ConvergenceTest::satisfied(const Residuals& residuals) const {
 }
 
 double ConvergenceTest::acceleration(const VecX& r, const BoundaryState& boundary) {
-  double largest = 0;
   const bool factorised =
       options_.mass == AccelerationMass::factorised && model_->mass().kind() == MassKind::consistent;
-  if (!factorised) {
-    for (Index i = 0; i < model_->nodes(); ++i)
-      largest = std::max(largest, node(r, i).cwiseAbs().maxCoeff() / diagonal_[i]);
-    return largest;
-  }
+  if (!factorised) return largest_acceleration(model_->mass(), r);
   // M_FF over the free unknowns; prescribed ones have identity rows and a zero right-hand side.
   if (factored_ != boundary.fixed) {
     if (factored_.empty()) mass_factor_.analyze(model_->pattern(), 3);

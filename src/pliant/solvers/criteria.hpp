@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string_view>
 
@@ -29,16 +30,33 @@ struct CriterionOptions {
   AccelerationMass mass = AccelerationMass::diagonal;
 };
 
+/// Tells when rounding keeps an iteration from getting any better: the next step no longer changes the positions, or
+/// steps are tiny and the residual has not fallen for a while.
+class StagnationTest {
+ public:
+  void begin() { *this = {}; }
+  /// Before a step dx from x with this residual (N).
+  bool reached(const VecX& x, double largest_dx, double residual);
+  /// Whether dx is so small against x that rounding may hide the decrease of an energy along it.
+  static bool is_tiny(const VecX& x, double largest_dx);
+
+ private:
+  double best_ = std::numeric_limits<double>::infinity();
+  int since_best_ = 0;  ///< iterations
+};
+
 /// Measures residuals of a model and decides on convergence.
 class ConvergenceTest {
  public:
   ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options);
 
-  /// Force norm and acceleration of r, whose fixed unknowns are zero.
-  Residuals measure(const VecX& r, const BoundaryState& boundary);
-  /// Whether the residuals, measured before a step is computed, already satisfy the criterion. Never for step_length.
-  bool satisfied(const Residuals& residuals) const;
-  /// Whether a step of this largest component over h (m/s) does. Only for step_length.
+  /// Writes force norm and acceleration of r, whose fixed unknowns are zero, with the mass that the criterion asks for.
+  void measure(const VecX& r, const BoundaryState& boundary, Residuals& residuals);
+  /// Whether these residuals after so many iterations satisfy the criterion. Never for step_length. Before the first
+  /// iteration only where nothing would move anyway: forces that a loose tolerance takes for balance, the weight of a
+  /// falling body for one, would otherwise never act.
+  bool satisfied(const Residuals& residuals, int iterations) const;
+  /// Whether a step that was taken, of this largest component over h (m/s), does. Only for step_length.
   bool satisfied_by_step(double step_length) const {
     return options_.kind == Criterion::step_length && step_length <= options_.tolerance;
   }
@@ -49,7 +67,6 @@ class ConvergenceTest {
   std::shared_ptr<const Model> model_;
   CriterionOptions options_;
   double scale_ = 1;                    ///< what |r|_2 is compared with, times tolerance, N
-  VecX diagonal_;                       ///< M_ii, kg
   SparseCholesky mass_factor_;          ///< of the consistent mass over the free unknowns
   std::vector<std::uint8_t> factored_;  ///< the fixed unknowns it was factorised with
 };

@@ -28,27 +28,27 @@ ObstacleState obstacles_at_time(const ContactModel& model, double time) {
 
 }  // namespace
 
-ContactStep::ContactStep(std::shared_ptr<const ContactModel> model, const BlockPattern& pattern)
+ContactStep::ContactStep(std::shared_ptr<const ContactModel> model)
     : model_(std::move(model)),
       search_(model_),
       barrier_(model_),
-      assembler_(model_->nodes, {&barrier_, &friction_}, pattern),
+      assembler_(model_->nodes, {&barrier_, &friction_}),
       energies_{&barrier_, &friction_} {}
 
-void ContactStep::begin_step(const VecX& x, double time, double h) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
-  x_n_ = x;
-  time_ = time;
-  h_ = h;
-  begin_ = obstacles_at_time(*model_, time);
-  end_ = obstacles_at_time(*model_, time + h);
-  barrier_.set_stiffness(model_->stiffness(h));
+void ContactStep::begin_step(const StepProblem& problem) {
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
+  x_n_ = problem.x_n;
+  time_ = problem.start;
+  h_ = problem.h;
+  begin_ = obstacles_at_time(*model_, problem.start);
+  end_ = obstacles_at_time(*model_, problem.end);
+  barrier_.set_stiffness(model_->stiffness(h_));
   place_obstacles(0);
   last_gap_ = std::numeric_limits<double>::infinity();
-  renew_friction(x);
+  renew_friction(x_n_);
 }
 
-/// On the way from the beginning to the end of the step, vertices along straight lines.
+/// Between the beginning and the end of the step, vertices on straight lines.
 ObstacleState ContactStep::obstacles_at(double progress) const {
   if (progress >= 1) return end_;
   ObstacleState state;
@@ -71,7 +71,7 @@ void ContactStep::place_obstacles(double progress) {
 
 std::string ContactStep::describe_intersections(const VecX& x) {
   if (left_behind_.size() == x.size() && left_behind_ == x) return "";
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   const std::vector<CandidatePair> found = search_.intersections(x);
   if (found.empty()) return "";
   const ContactSurface& s = *model_->surface;
@@ -104,49 +104,48 @@ void ContactStep::update(const VecX& x) {
 }
 
 double ContactStep::value(const Pose& pose) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(pose.x);
   return assembler_.value(pose);
 }
 
 double ContactStep::add_gradient(const Pose& pose, VecX& g) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(pose.x);
   return assembler_.add_gradient(pose, g);
 }
 
 std::span<const Energy* const> ContactStep::energies_at(const VecX& x) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(x);
   return energies_;
 }
 
 void ContactStep::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(pose.x);
   assembler_.add_hessian(pose, projection, A);
 }
 
-void ContactStep::find_way(const VecX& x, const BoundaryState& boundary, VecX& way) {
-  way.setZero(x.size());
+void ContactStep::find_remaining_motion(const VecX& x, const StepProblem& problem, VecX& remaining) {
+  remaining.setZero(x.size());
   if (arrived()) return;
-  for (Eigen::Index i = 0; i < x.size(); ++i)
-    if (boundary.fixed[static_cast<std::size_t>(i)]) way[i] = boundary.positions[i] - x[i];
+  for (Index i : problem.fixed) remaining[i] = problem.boundary.positions[i] - x[i];
   const ObstacleState& now = barrier_.obstacles();
   const bool planes_rest =
       std::equal(now.planes.begin(), now.planes.end(), end_.planes.begin(),
                  [](const PlaneShape& a, const PlaneShape& b) { return a.point == b.point && a.normal == b.normal; });
-  if (planes_rest && now.positions == end_.positions && way.isZero(0)) progress_ = 1;
+  if (planes_rest && now.positions == end_.positions && remaining.isZero(0)) progress_ = 1;
 }
 
 void ContactStep::add_coupling(const Pose& pose, Projection projection, VecX& g) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(pose.x);
   barrier_.add_coupling(pose, projection, end_, g);
 }
 
 double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles) {
-  const Stopwatch watch(seconds_ ? *seconds_ : unbooked_);
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   return search_.largest_step(x, dx, with_obstacles ? &end_ : nullptr, with_obstacles ? 0.5 : 0.1);
 }
 

@@ -6,43 +6,44 @@
 #include "pliant/energies/assembler.hpp"
 #include "pliant/energies/barrier_energy.hpp"
 #include "pliant/energies/friction_energy.hpp"
-#include "pliant/sim/boundary.hpp"
 #include "pliant/sim/contact/contact_search.hpp"
+#include "pliant/sim/term.hpp"
 
 namespace pliant {
 
 /// Contact in one step of a minimising solver (docs/contact.md): the barrier at whatever positions are asked for,
 /// friction with the normal forces of the step's beginning, obstacles on their way, and how far an iteration may go.
-class ContactStep {
+class ContactStep final : public Term {
  public:
-  ContactStep(std::shared_ptr<const ContactModel> model, const BlockPattern& pattern);
+  explicit ContactStep(std::shared_ptr<const ContactModel> model);
+
+  std::string_view name() const override { return "contact and friction"; }
 
   const ContactModel& model() const { return *model_; }
-  /// At x, where the step begins. Obstacles are where they are at `time`, and on their way to where they will be at
-  /// time + h.
-  void begin_step(const VecX& x, double time, double h);
+  /// Obstacles are where they are at the start of the step, and will move to where they are at its end.
+  void begin_step(const StepProblem& problem);
   /// What intersects, for people, or nothing. Looked at only where x is not what end_step was told.
   std::string describe_intersections(const VecX& x);
   void end_step(const VecX& x) { left_behind_ = x; }
 
-  double value(const Pose& pose);
-  double add_gradient(const Pose& pose, VecX& g);
+  double value(const Pose& pose) override;
+  double add_gradient(const Pose& pose, VecX& g) override;
   /// Brings the stencils up to date with x, so that the pattern of a matrix for it can be made.
   std::span<const Energy* const> energies_at(const VecX& x);
-  void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A);
+  void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) override;
 
-  /// How much of its way in this step all that is prescribed has gone, 0 to 1, and whether it is where the step ends.
+  /// How much of this step's prescribed motion is complete, 0 to 1, and whether all of it is.
   double progress() const { return progress_; }
   bool arrived() const { return progress_ >= 1; }
-  /// What is left of the way of the prescribed unknowns from x; zero elsewhere. Where nothing at all is left, obstacles
-  /// included, all has arrived.
-  void find_way(const VecX& x, const BoundaryState& boundary, VecX& way);
-  /// Adds to g by how much the gradient changes, to first order, while obstacles go what is left of their way.
+  /// The displacement that the prescribed unknowns still have to make from x; zero elsewhere. Where there is none, nor any
+  /// of obstacles, the prescribed motion is complete.
+  void find_remaining_motion(const VecX& x, const StepProblem& problem, VecX& remaining);
+  /// Adds to g the change of the gradient, to first order, over the remaining motion of the obstacles.
   void add_coupling(const Pose& pose, Projection projection, VecX& g);
   /// Moves the obstacles, at 1 to where the step ends. Changes the potential.
   void place_obstacles(double progress);
   /// The largest permissible step of a line search, at most 1: leaves a tenth of every gap, and half of it where
-  /// obstacles go along what is left of their way: the bodies need room to give way.
+  /// obstacles make their remaining motion at the same time: the bodies need room to give way.
   double largest_step(const VecX& x, const VecX& dx, bool with_obstacles);
   /// Doubles kappa when the least gap is tiny and still shrinking, where the options ask for it. Changes the potential.
   bool adapt(const VecX& x);
@@ -61,7 +62,7 @@ class ContactStep {
   double stiffness() const { return barrier_.stiffness(); }
 
   /// Seconds spent in here are added to this counter, if any.
-  void book(double* seconds) { seconds_ = seconds; }
+  void count_seconds_in(double* seconds) { seconds_ = seconds; }
 
  private:
   void update(const VecX& x);
@@ -81,7 +82,7 @@ class ContactStep {
   double progress_ = 1;        ///< of what is prescribed, 0 to 1
   double last_gap_ = 0;
   double* seconds_ = nullptr;
-  double unbooked_ = 0;
+  double uncounted_ = 0;
 };
 
 }  // namespace pliant

@@ -12,7 +12,6 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
-#include "pliant/sim/start_check.hpp"
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
 
 namespace pliant {
@@ -25,87 +24,69 @@ constexpr std::size_t kMostDynamicNodes = 2000;
 }  // namespace
 
 ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options)
-    : model_(std::move(model)), options_(options), linear_(model_), H_(linear_.make_matrix()) {
-  chosen_ = pliant::dynamic_nodes(*model_, options_.dynamic);
+    : Stepper(std::move(model), {.imposes_scripts = true}), options_(options), H_(potential().make_matrix()) {
+  chosen_ = pliant::dynamic_nodes(*this->model(), options_.dynamic);
   if (chosen_.size() > kMostDynamicNodes)
     throw InputError(
         fmt::format("{} dynamic nodes: conjac is for a few, up to {}; to make all nodes dynamic, use linearly-implicit",
                     chosen_.size(), kMostDynamicNodes));
   dynamic_ = chosen_;
-  links_ = model_->articulation();
+  links_ = this->model()->articulation();
   joints_ = links_ ? links_->degrees() : 0;
-  mass_.resize(model_->rest().size());
-  for (Index i = 0; i < model_->nodes(); ++i) node(mass_, i).setConstant(model_->mass().lumped()[i]);
-}
-
-StepReport ConjacStepper::step(State& state, double h) {
-  StepReport report;
-  {
-    const Stopwatch watch(report.seconds.total);
-    if (!refuse_bad_start(state, h, report)) advance(state, h, report);
-  }
-  return report;
+  mass_.resize(this->model()->rest().size());
+  for (Index i = 0; i < this->model()->nodes(); ++i) node(mass_, i).setConstant(this->model()->mass().lumped()[i]);
 }
 
 /// Algorithm 1.
-void ConjacStepper::advance(State& state, double h, StepReport& report) {
-  linear_.begin_step(state, h);
+void ConjacStepper::advance(Solution& solution, StepReport& report) {
+  moving_.set(problem());
   assign_roles();
-  x_ = state.x;
-  if (links_) {
-    poses_ = links_->poses(x_);
-    links_->columns(poses_, x_, B_);
-    links_->bias(poses_, x_, state.v, bias_);
-  }
-  if (options_.initial_solve && state.step == 0 && !settle(report)) return;
+  x_ = problem().x_n;
+  if (links_) look_at_links();
+  if (options_.initial_solve && problem().steps_before == 0 && !settle(report)) return;
   {
     const Stopwatch watch(report.seconds.assembly);
-    linear_.forces(x_, f_);
+    forces(potential(), x_, f_);
   }
-  if (!solve_for_velocities(state, report)) return;
-  apply_friction(state, h);
+  if (!solve_for_velocities(report)) return;
+  apply_friction();
   stabilise(report);
-  linear_.impose(x_);
+  problem().impose_boundary(x_);
   if (links_) end_links();
-  if (!x_.allFinite() || !v_.allFinite()) {
-    report.outcome = Outcome::not_finite;
-    report.detail = "the velocities of the step are not finite; the step is unstable: raise beta or take smaller steps";
-    return;
-  }
   report.iterations = 1;
-  report.outcome = Outcome::budget_spent;
-  if (model_->colliders()) report.minimum_gap = smallest_distance(*model_->colliders(), linear_.end(), x_);
-  {
-    const Stopwatch watch(report.seconds.assembly);
-    linear_.measure(x_, held_, report);
-  }
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
-  state.x = x_;
-  state.v = v_;
-  linear_.end_step(state);
+  report.outcome = Outcome::budget_spent;
+  std::swap(solution.x, x_);
+  solution.v = v_;
+}
+
+void ConjacStepper::look_at_links() {
+  poses_ = links_->poses(x_);
+  links_->columns(poses_, x_, B_);
+  links_->bias(poses_, x_, problem().v_n, bias_);
 }
 
 /// Which nodes are dynamic and which unknowns quasistatic; anew when pins and scripts hold other unknowns than before.
 void ConjacStepper::assign_roles() {
-  if (analysed_ && prescribed_ == linear_.prescribed()) return;
-  held_ = prescribed_ = linear_.prescribed();
+  if (analysed_ && prescribed_ == problem().boundary.fixed) return;
+  held_ = prescribed_ = problem().boundary.fixed;
   if (links_)
     for (std::size_t i = 0; i < links_->link_of().size(); ++i)
       if (links_->link_of()[i] >= 0)
         for (std::size_t c = 0; c < 3; ++c) held_[3 * i + c] = 1;
   dynamic_ = chosen_;
-  const std::vector<Index> more = supporting_nodes(*model_, held_, chosen_);
+  const std::vector<Index> more = supporting_nodes(*model(), held_, chosen_);
   dynamic_.insert(dynamic_.end(), more.begin(), more.end());
   std::sort(dynamic_.begin(), dynamic_.end());
   std::erase_if(dynamic_, [&](Index i) { return held_[3 * at(i)] && held_[3 * at(i) + 1] && held_[3 * at(i) + 2]; });
-  is_quasistatic_.resize(model_->rest().size());
+  is_quasistatic_.resize(model()->rest().size());
   for (Eigen::Index i = 0; i < is_quasistatic_.size(); ++i) is_quasistatic_[i] = held_[at(i)] ? 0 : 1;
   for (Index i : dynamic_) node(is_quasistatic_, i).setZero();
-  floating_ = floating_pieces(*model_, held_);
+  floating_ = floating_pieces(*model(), held_);
   const Index pieces = floating_.empty() ? 0 : 1 + *std::max_element(floating_.begin(), floating_.end());
   floating_mass_.assign(at(pieces), 0.0);
-  for (Index i = 0; i < model_->nodes(); ++i)
-    if (floating_[at(i)] >= 0) floating_mass_[at(floating_[at(i)])] += model_->mass().lumped()[i];
+  for (Index i = 0; i < model()->nodes(); ++i)
+    if (floating_[at(i)] >= 0) floating_mass_[at(floating_[at(i)])] += model()->mass().lumped()[i];
   cholesky_.analyze(H_.shared_pattern(), 3, {.last_nodes = dynamic_, .schur = !dynamic_.empty()});
   analysed_ = true;
 }
@@ -129,12 +110,12 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
   {
     const Stopwatch watch(report.seconds.assembly);
     const bool projects = rung == Rung::projected || rung == Rung::projected_with_inertia;
-    linear_.stiffness(x, projects ? Projection::analytic : Projection::none, H_);
-    if (options_.tangential > 0 && model_->colliders())
-      add_tangential_stiffness(*model_->colliders(), linear_.end(), x, options_.tangential, H_);
-    if (rung == Rung::projected_with_inertia) model_->mass().add_to(H_, 1 / (linear_.h() * linear_.h()));
+    potential().stiffness(x, projects ? Projection::analytic : Projection::none, H_);
+    if (options_.tangential > 0 && model()->colliders())
+      add_tangential_stiffness(*model()->colliders(), problem().end, x, options_.tangential, H_);
+    if (rung == Rung::projected_with_inertia) model()->mass().add_to(H_, 1 / (problem().h * problem().h));
     if (projects) report.projected_iterations = 1;
-    if (linear_.boundary_moves()) H_.multiply(linear_.prescribed_velocity(), pull_);
+    if (moving_.moves) H_.multiply(moving_.v, pull_);
     W_.resize(x.size(), joints_);
     for (Eigen::Index j = 0; j < joints_; ++j) {
       scratch_ = B_.col(j);
@@ -162,7 +143,7 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
 /// the last column of U, H_qq^{-1} f_q. What joints and the boundary move pulls the quasistatic nodes along: for
 /// velocities B of held nodes these follow with -H_qq^{-1} (H B)_q.
 void ConjacStepper::condense() {
-  const Eigen::Index n = model_->rest().size(), columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
+  const Eigen::Index n = model()->rest().size(), columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
   J_.setZero(n, columns + joints_);
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     for (int c = 0; c < 3; ++c) J_(3 * Eigen::Index(dynamic_[k]) + c, 3 * static_cast<Eigen::Index>(k) + c) = 1;
@@ -171,7 +152,7 @@ void ConjacStepper::condense() {
     for (int c = 0; c < 3; ++c)
       if (held_[3 * at(dynamic_[k]) + at(c)]) J_.col(3 * static_cast<Eigen::Index>(k) + c).setZero();
 
-  const bool moves = linear_.boundary_moves();
+  const bool moves = moving_.moves;
   U_.resize(n, joints_ + (moves ? 2 : 1));
   for (Eigen::Index j = 0; j < joints_; ++j) U_.col(j) = -W_.col(j).cwiseProduct(is_quasistatic_);
   if (moves) U_.col(joints_) = -pull_.cwiseProduct(is_quasistatic_);
@@ -180,7 +161,7 @@ void ConjacStepper::condense() {
   solve_quasistatic(U_);
   for (Eigen::Index j = 0; j < joints_; ++j) J_.col(columns + j) = B_.col(j) + U_.col(j);
   if (moves)
-    moved_ = linear_.prescribed_velocity() + U_.col(joints_);
+    moved_ = moving_.v + U_.col(joints_);
   else
     moved_.setZero(n);
 }
@@ -192,12 +173,12 @@ void ConjacStepper::imbalance(const VecX& f, VecX& result) {
   result = f.cwiseProduct(is_quasistatic_);
   if (floating_mass_.empty()) return;
   std::vector<Vec3> acceleration(floating_mass_.size(), Vec3::Zero());
-  for (Index i = 0; i < model_->nodes(); ++i)
+  for (Index i = 0; i < model()->nodes(); ++i)
     if (floating_[at(i)] >= 0) acceleration[at(floating_[at(i)])] += node(f, i);
   for (std::size_t p = 0; p < acceleration.size(); ++p) acceleration[p] /= floating_mass_[p];
-  for (Index i = 0; i < model_->nodes(); ++i)
+  for (Index i = 0; i < model()->nodes(); ++i)
     if (floating_[at(i)] >= 0 && is_quasistatic_[3 * Eigen::Index(i)] > 0)
-      node(result, i) -= model_->mass().lumped()[i] * acceleration[at(floating_[at(i)])];
+      node(result, i) -= model()->mass().lumped()[i] * acceleration[at(floating_[at(i)])];
 }
 
 /// In place: the columns, zero outside q, become H_qq^{-1} times them.
@@ -213,12 +194,12 @@ void ConjacStepper::solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B) {
 
 /// The left and right sides of Eq. (11), with the terms of a moving boundary. False when the matrix is not positive
 /// definite.
-bool ConjacStepper::reduce(const State& state) {
-  const double h = linear_.h(), weight = options_.beta * h * h;
+bool ConjacStepper::reduce() {
+  const double h = problem().h, weight = options_.beta * h * h;
   const Eigen::Index columns = J_.cols(), of_nodes = columns - joints_;
-  const bool moves = linear_.boundary_moves(), inertial = rung_ == Rung::projected_with_inertia;
-  const BlockMatrix* D = linear_.damping();
-  const Mass& mass = model_->mass();
+  const bool moves = moving_.moves, inertial = rung_ == Rung::projected_with_inertia;
+  const BlockMatrix* D = potential().damping();
+  const Mass& mass = model()->mass();
 
   if (mass.kind() == MassKind::lumped) {
     MJ_ = mass_.asDiagonal() * J_;
@@ -243,7 +224,7 @@ bool ConjacStepper::reduce(const State& state) {
   }
   if (inertial) stiffness_ -= Z_ / (h * h);
   Z_ += weight * stiffness_;
-  mass.multiply(state.v, momentum_);
+  mass.multiply(problem().v_n, momentum_);
   scratch_ = momentum_ + h * f_;
   if (links_) {
     mass.multiply(bias_, momentum_);
@@ -279,7 +260,7 @@ bool ConjacStepper::reduce(const State& state) {
   return Z_factor_.info() == Eigen::Success && (Z_factor_.isPositive() || options_.stiffness == StiffnessKind::exact);
 }
 
-bool ConjacStepper::solve_for_velocities(const State& state, StepReport& report) {
+bool ConjacStepper::solve_for_velocities(StepReport& report) {
   FactorStatus status = FactorStatus::not_positive_definite;
   for (Rung rung : ladder()) {
     status = factor(x_, rung, report);
@@ -287,7 +268,7 @@ bool ConjacStepper::solve_for_velocities(const State& state, StepReport& report)
     if (status != FactorStatus::ok) return fail(status, report);
     const Stopwatch watch(report.seconds.solve);
     condense();
-    if (!reduce(state)) {
+    if (!reduce()) {
       status = FactorStatus::not_positive_definite;
       continue;
     }
@@ -300,27 +281,28 @@ bool ConjacStepper::solve_for_velocities(const State& state, StepReport& report)
 }
 
 bool ConjacStepper::fail(FactorStatus status, StepReport& report) const {
-  report.outcome = status == FactorStatus::not_finite ? Outcome::not_finite : Outcome::factorisation_failed;
-  report.detail =
+  report.end(
+      status == FactorStatus::not_finite ? Outcome::not_finite : Outcome::factorisation_failed,
       fmt::format("the stiffness of the quasistatic nodes could not be factorised: {}{}", to_string(status),
-                  options_.stiffness == StiffnessKind::exact ? "; stiffness = \"on-demand\" projects it instead" : "");
+                  options_.stiffness == StiffnessKind::exact ? "; stiffness = \"on-demand\" projects it instead" : ""));
   return false;
 }
 
 /// Filters the velocities of all nodes, then projects what was filtered onto the dynamic ones (conjac, section 4,
 /// "Bunny"): v_d* = argmin |v_f - J v_d| in the norm of M + h D + beta h^2 H. With v_f = v + dv this is
 /// v_d* = v_d + Z^{-1} J^T (M + h D + beta h^2 H) dv, and J^T H has columns for the dynamic nodes alone.
-void ConjacStepper::apply_friction(const State& state, double h) {
-  if (!model_->colliders()) return;
-  trial_ = state.x + h * v_;
+void ConjacStepper::apply_friction() {
+  if (!model()->colliders()) return;
+  const double h = problem().h;
+  trial_ = problem().x_n + h * v_;
   scratch_ = v_;
-  apply_collider_friction(*model_->colliders(), linear_.end(), h, trial_, scratch_);
+  apply_collider_friction(*model()->colliders(), problem().end, h, trial_, scratch_);
   scratch_ -= v_;
   for (Eigen::Index i = 0; i < scratch_.size(); ++i)
     if (prescribed_[at(i)]) scratch_[i] = 0;
   if (J_.cols() == 0 || scratch_.isZero(0)) return;
   rhs_.noalias() = MJ_.transpose() * scratch_;
-  if (linear_.damping()) rhs_.noalias() += h * DJ_.transpose() * scratch_;
+  if (potential().damping()) rhs_.noalias() += h * DJ_.transpose() * scratch_;
   VecX change(J_.cols() - joints_);
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     change.segment<3>(3 * static_cast<Eigen::Index>(k)) = node(scratch_, dynamic_[k]);
@@ -335,9 +317,9 @@ void ConjacStepper::apply_friction(const State& state, double h) {
 /// Eq. (13): x becomes x0 + h v plus the corrections of the quasistatic nodes.
 void ConjacStepper::stabilise(StepReport& report) {
   const StabilisationOptions& options = options_.stabilisation;
-  x_ += linear_.h() * v_;
+  x_ += problem().h * v_;
   if (links_) {
-    poses_ = links_->advance(poses_, z_.tail(joints_), linear_.h());
+    poses_ = links_->advance(poses_, z_.tail(joints_), problem().h);
     links_->place(poses_, x_);
   }
   int begin = 0;
@@ -366,9 +348,9 @@ void ConjacStepper::end_links() {
     root[l] = links[l].parent < 0 ? l : root[at(links[l].parent)];
     for (Index i : links[l].nodes) {
       node(v_, i).noalias() = B_.middleRows<3>(3 * Eigen::Index(i)) * z_.tail(joints_);
-      const double m = model_->mass().lumped()[i];
+      const double m = model()->mass().lumped()[i];
       mass[root[l]] += m;
-      gained[root[l]] += m * (node(v_, i) - node(before, i) - linear_.h() * node(bias_, i));
+      gained[root[l]] += m * (node(v_, i) - node(before, i) - problem().h * node(bias_, i));
     }
   }
   for (std::size_t l = 0; l < links.size(); ++l)
@@ -383,7 +365,7 @@ double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
   constexpr int kHalvings = 12;
   constexpr double kDecrease = 1e-4;
   const Stopwatch watch(report.seconds.line_search);
-  const double energy = linear_.forces(x, f_);
+  const double energy = forces(potential(), x, f_);
   imbalance(f_, scratch_);
   U_ = scratch_;
   solve_quasistatic(U_);
@@ -394,7 +376,7 @@ double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
     trial_ = x + alpha * U_.col(0);
     ++report.line_search_evaluations;
     // Where rounding hides the decrease, forces are as balanced as can be: any length will do.
-    if (linear_.energy(trial_) + alpha * frame - energy <= kDecrease * alpha * slope + 1e-14 * std::abs(energy)) {
+    if (potential().value(trial_, kForces) + alpha * frame - energy <= kDecrease * alpha * slope + 1e-14 * std::abs(energy)) {
       x = trial_;
       return alpha;
     }
@@ -406,13 +388,13 @@ double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
 bool ConjacStepper::settle(StepReport& report) {
   constexpr int kIterations = 200;
   constexpr double kTolerance = 1e-10;
-  linear_.impose(x_);
+  problem().impose_boundary(x_);
   double first = 0;
   for (int k = 0; k < kIterations; ++k) {
-    linear_.forces(x_, f_);
+    forces(potential(), x_, f_);
     imbalance(f_, scratch_);
     const double norm = scratch_.norm();
-    if (k == 0) first = std::max(norm, model_->external_force().norm());
+    if (k == 0) first = std::max(norm, model()->external_force().norm());
     if (norm <= kTolerance * first) return true;
     FactorStatus status = FactorStatus::ok;
     for (Rung rung : ladder())

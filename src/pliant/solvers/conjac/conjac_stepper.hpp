@@ -38,23 +38,28 @@ class ConjacStepper final : public Stepper {
   ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options);
 
   std::string_view name() const override { return "conjac"; }
-  StepReport step(State& state, double h) override;
   /// Those of the last step, or, before the first, as chosen.
   const std::vector<Index>& dynamic_nodes() const { return dynamic_; }
+
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
+  std::string remedy() const override {
+    return "raise beta, set gamma_search = true or stiffness = \"projected\", or take smaller steps";
+  }
 
  private:
   /// Ways to a positive definite H_qq, in the order they are tried.
   enum class Rung { exact, exact_ldlt, projected, projected_with_inertia };
 
-  void advance(State& state, double h, StepReport& report);
   void assign_roles();
+  void look_at_links();
   std::span<const Rung> ladder() const;
   bool settle(StepReport& report);
   FactorStatus factor(const VecX& x, Rung rung, StepReport& report);
   void condense();
-  bool reduce(const State& state);
-  bool solve_for_velocities(const State& state, StepReport& report);
-  void apply_friction(const State& state, double h);
+  bool reduce();
+  bool solve_for_velocities(StepReport& report);
+  void apply_friction();
   void stabilise(StepReport& report);
   void imbalance(const VecX& f, VecX& result);
   double correct(VecX& x, double length, StepReport& report);
@@ -62,9 +67,8 @@ class ConjacStepper final : public Stepper {
   void end_links();
   bool fail(FactorStatus status, StepReport& report) const;
 
-  std::shared_ptr<const Model> model_;
   ConjacOptions options_;
-  LinearModel linear_;
+  PrescribedVelocity moving_;
   std::vector<Index> chosen_;             ///< dynamic nodes as asked for
   std::vector<Index> dynamic_;            ///< and those that free pieces need beside them
   std::vector<std::uint8_t> held_;        ///< per unknown: neither dynamic nor quasistatic

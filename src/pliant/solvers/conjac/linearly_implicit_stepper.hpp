@@ -2,7 +2,7 @@
 
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/sim/stepper.hpp"
-#include "pliant/solvers/conjac/linear_model.hpp"
+#include "pliant/solvers/conjac/linearised_step.hpp"
 
 namespace pliant {
 
@@ -27,21 +27,22 @@ class LinearlyImplicitStepper final : public Stepper {
   LinearlyImplicitStepper(std::shared_ptr<const Model> model, const LinearlyImplicitOptions& options);
 
   std::string_view name() const override { return "linearly-implicit"; }
-  StepReport step(State& state, double h) override;
+
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
+  std::string remedy() const override { return "raise beta, project the stiffness, or take smaller steps"; }
 
  private:
-  void advance(State& state, double h, StepReport& report);
-  void assemble(const State& state, Projection projection, StepReport& report);
+  void assemble(Projection projection, StepReport& report);
   FactorStatus factor(Factorisation kind, StepReport& report);
-  bool solve(const State& state, StepReport& report);
+  bool solve(StepReport& report);
 
-  std::shared_ptr<const Model> model_;
   LinearlyImplicitOptions options_;
-  LinearModel linear_;
+  PrescribedVelocity prescribed_;
   BlockMatrix A_;
   SparseCholesky cholesky_;
   bool analysed_ = false;
-  VecX f_, momentum_, coupling_, v_, x_;
+  VecX f_, momentum_, coupling_, v_;
 };
 
 }  // namespace pliant

@@ -16,7 +16,7 @@ const ParameterNames<bool> kStarts = {{"last-positions", false}, {"prediction", 
 const ParameterNames<Projection> kProjections = {{"analytic", Projection::analytic},
                                                  {"numerical", Projection::numerical}};
 
-std::vector<Parameter> common_parameters() {
+std::vector<Parameter> newton_parameters() {
   return {
       choice_parameter("integrator", kMinimisingIntegratorNames,
                        "time integration; implicit-midpoint does not damp, quasistatic drops inertia"),
@@ -50,7 +50,7 @@ std::vector<Parameter> common_parameters() {
 }
 
 SolverEntry entry(NewtonMethod method, std::string name, std::string summary) {
-  SolverEntry entry{std::move(name), "pitfalls", std::move(summary), common_parameters(), nullptr};
+  SolverEntry entry{std::move(name), "pitfalls", std::move(summary), newton_parameters(), nullptr};
   const bool projects = method == NewtonMethod::projected || method == NewtonMethod::on_demand;
   if (projects)
     entry.parameters.push_back(choice_parameter(

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
-#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 
@@ -31,19 +29,12 @@ std::unique_ptr<Direction> make_direction(const NewtonOptions& options) {
 }  // namespace
 
 NewtonStepper::NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options)
-    : model_(std::move(model)),
+    : Stepper(std::move(model), {options.integrator}),
       options_(options),
-      potential_(model_, options.integrator),
-      convergence_(model_, options.criterion),
-      system_(potential_, options.linear),
-      direction_(make_direction(options)) {
-  if (model_->contact()) {
-    contact_force_.setZero(3 * Eigen::Index(model_->nodes()));
-    contact_pressure_.setZero(model_->nodes());
-  }
-  if (options.method == NewtonMethod::kinetic && options.integrator == Integrator::quasistatic)
-    throw InputError("kinetic-newton regularises by inertia, which quasistatic stepping does not have; use pod-newton");
-}
+      convergence_(this->model(), options.criterion),
+      system_(potential(), options.linear),
+      direction_(make_direction(options)),
+      obstacles_(potential()) {}
 
 std::string_view NewtonStepper::name() const {
   switch (options_.method) {
@@ -59,181 +50,132 @@ std::string_view NewtonStepper::name() const {
   return "";
 }
 
-StepReport NewtonStepper::step(State& state, double h) {
-  StepReport report;
-  {
-    const Stopwatch watch(report.seconds.total);
-    if (refuse_bad_start(state, h, report)) return report;
-    if (potential_.contact()) potential_.contact()->book(&report.seconds.contact);
-    potential_.begin_step(state, h);
-    system_.begin_step(report);
-    direction_->begin_step();
-    current_.x = potential_.start();
-    minimise(report);
-    if (report.advanced()) {
-      potential_.end_step(current_.x, state);
-      report.minimum_gap = potential_.minimum_gap(current_.x);
-      if (potential_.contact()) record_contact(report);
-    }
-    if (potential_.contact()) potential_.contact()->book(nullptr);
-  }
-  return report;
-}
-
-void NewtonStepper::record_contact(StepReport& report) {
-  ContactStep& contact = *potential_.contact();
-  report.contacts = contact.pairs();
-  ContactStep::Forces forces = contact.forces(potential_.pose(current_.x));
-  contact_force_ = std::move(forces.total);
-  for (Index i = 0; i < model_->nodes(); ++i) {
-    const double area = contact.model().point_area[static_cast<std::size_t>(i)];
-    contact_pressure_[i] = area > 0 ? node(forces.normal, i).norm() / area : 0;
-  }
-}
-
-std::vector<NodeValues> NewtonStepper::node_values() const {
-  if (!model_->contact()) return {};
-  const auto span = [](const VecX& v) { return std::span<const double>(v.data(), static_cast<std::size_t>(v.size())); };
-  return {{"contact_force", 3, span(contact_force_)}, {"contact_pressure", 1, span(contact_pressure_)}};
-}
-
-/// Once, and again with the friction that belongs to what came out, as often as is asked for.
-void NewtonStepper::minimise(StepReport& report) {
-  ContactStep* contact = potential_.contact();
-  if (contact) {
-    if (std::string what = contact->describe_intersections(current_.x); !what.empty()) {
-      report.outcome = Outcome::intersecting_start;
-      report.detail = std::move(what);
-      return;
-    }
-  }
-  if (!begin(report)) return;
+void NewtonStepper::advance(Solution& solution, StepReport& report) {
+  system_.begin_step(report);
+  direction_->begin_step();
+  obstacles_.begin_step();
+  if (!find_start(report)) return;
   iterate(report);
-  if (!contact) return;
-  for (int k = 1; k < contact->model().options.friction_iterations && report.converged(); ++k) {
+  if (potential().contact()) renew_friction(report);
+  std::swap(solution.x, current_.x);
+  std::swap(solution.gradient, current_.gradient);
+  solution.energy = current_.energy;
+  solution.is_measured = true;
+}
+
+/// pitfalls, Algorithm 1; what sets the four methods apart is in find_direction.
+void NewtonStepper::iterate(StepReport& report) {
+  stagnation_.begin();
+  for (;;) {
+    obstacles_.update(current_.x);
+    convergence_.measure(current_.gradient, problem().boundary, report.residuals);
+    if (!std::isfinite(report.residuals.force)) return end(report, Outcome::not_finite, "the forces are not finite");
+    const bool in_balance = convergence_.satisfied(report.residuals, report.iterations), may_end = obstacles_.arrived();
+    if (in_balance && may_end) return end(report, Outcome::converged, "");
+    if (report.iterations == options_.max_iterations) return end(report, Outcome::iteration_limit, "not converged");
+
+    obstacles_.begin_iteration(current_.x, in_balance);
+    if (!find_direction(report)) return;
+    const double largest = dx_.cwiseAbs().maxCoeff();
+    const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
+    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force))
+      return end(report, Outcome::stagnated, "rounding hides any further progress");
+
+    const LineSearchResult found = search(report);
+    if (found.accepted) {
+      std::swap(current_, trial_);
+      obstacles_.end_iteration(current_.x, found.alpha);
+      ContactStep* contact = potential().contact();
+      if (contact && contact->adapt(current_.x)) current_.energy = potential().gradient(current_.x, current_.gradient);
+    } else if (obstacles_.drive()) {
+      obstacles_.wait();
+      continue;
+    } else if (!is_short || !may_end) {
+      const bool hidden = may_end && options_.line_search.kind == LineSearchKind::robust &&
+                          StagnationTest::is_tiny(current_.x, largest);
+      return end(report, hidden ? Outcome::stagnated : Outcome::line_search_failed,
+                 fmt::format("no step length above {:.0e} lowers the energy", options_.line_search.smallest_step));
+    }
+    if (is_short && may_end) return end(report, Outcome::converged, "");
+  }
+}
+
+/// False, with the report's outcome, when the energy is infinite everywhere the step could begin to search.
+bool NewtonStepper::find_start(StepReport& report) {
+  current_.energy = std::numeric_limits<double>::infinity();
+  if (options_.starts_at_prediction && problem().has_inertia() && !potential().contact()) {  // not to be jumped over
+    current_.x = problem().predicted_start();
+    current_.energy = potential().gradient(current_.x, current_.gradient);
+  }
+  if (!std::isfinite(current_.energy)) {
+    current_.x = potential().start();
+    current_.energy = potential().gradient(current_.x, current_.gradient);
+  }
+  if (std::isfinite(current_.energy)) return true;
+  report.end(Outcome::inverted_start, describe_infinite_start());
+  return false;
+}
+
+bool NewtonStepper::find_direction(StepReport& report) {
+  system_.set_drive(obstacles_.drive());
+  const FactorStatus status = direction_->compute(system_, current_, dx_);
+  if (status == FactorStatus::not_finite || (status == FactorStatus::ok && !dx_.allFinite())) {
+    end(report, Outcome::not_finite, "the matrix or the direction is not finite");
+    return false;
+  }
+  if (status != FactorStatus::ok) {
+    end(report, Outcome::factorisation_failed,
+        fmt::format("the matrix could not be factorised: {}", to_string(status)));
+    return false;
+  }
+  ++report.iterations;
+  if (direction_->projected()) ++report.projected_iterations;
+  const double bound = options_.bounds_kinetic_step ? direction_->shortening() : 1;
+  report.residuals.step_length = bound * dx_.cwiseAbs().maxCoeff() / problem().h;
+  return true;
+}
+
+LineSearchResult NewtonStepper::search(StepReport& report) {
+  const Stopwatch watch(report.seconds.line_search);
+  const double largest = obstacles_.largest_step(current_.x, dx_);
+  const LineSearchResult found =
+      obstacles_.drive() ? obstacles_.move(current_, dx_, largest, options_.line_search.smallest_step, trial_)
+                         : line_search(potential(), current_, {dx_, current_.gradient.dot(dx_), largest},
+                                       options_.line_search, trial_);
+  report.line_search_evaluations += found.evaluations;
+  if (options_.history)
+    report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
+                              report.residuals.step_length, found.alpha, direction_->projected()});
+  if (!found.accepted) return found;
+  report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+  if (!obstacles_.drive()) direction_->after_line_search(found.alpha);
+  return found;
+}
+
+/// Solves again with the friction that belongs to what came out, as often as is asked for.
+void NewtonStepper::renew_friction(StepReport& report) {
+  ContactStep& contact = *potential().contact();
+  for (int k = 1; k < contact.model().options.friction_iterations && report.converged(); ++k) {
     const int before = report.iterations;
-    const bool had_friction = contact->has_friction();
-    contact->renew_friction(current_.x);
-    if (!had_friction && !contact->has_friction()) return;
-    current_.energy = potential_.gradient(current_.x, current_.gradient);
+    const bool had_friction = contact.has_friction();
+    contact.renew_friction(current_.x);
+    if (!had_friction && !contact.has_friction()) return;
+    current_.energy = potential().gradient(current_.x, current_.gradient);
     iterate(report);
     if (report.iterations == before) return;
   }
 }
 
-/// Where the step begins to search: false, with the report's outcome, when the energy is infinite there.
-bool NewtonStepper::begin(StepReport& report) {
-  current_.energy = std::numeric_limits<double>::infinity();
-  if (options_.starts_at_prediction && potential_.has_inertia() && !potential_.contact()) {  // not to be jumped over
-    current_.x = potential_.predicted_start();
-    current_.energy = potential_.gradient(current_.x, current_.gradient);
-  }
-  if (!std::isfinite(current_.energy)) {
-    current_.x = potential_.start();
-    current_.energy = potential_.gradient(current_.x, current_.gradient);
-  }
-  if (std::isfinite(current_.energy)) return true;
-  report.outcome = Outcome::inverted_start;
-  report.detail = describe_infinite_start();
-  return false;
-}
-
-void NewtonStepper::iterate(StepReport& report) {
-  const double h = potential_.h();
-  ContactStep* contact = potential_.contact();
-  const auto end = [&](Outcome outcome, std::string detail) {
-    report.outcome = outcome;
-    report.detail = std::move(detail);
-    if (contact && !contact->arrived())
-      report.detail += fmt::format("; what is prescribed has gone {:.0f}% of its way, the least gap is {:.2g} m",
-                                   100 * contact->progress(), contact->minimum_gap(current_.x));
-  };
-
-  bool gives_way = false;  // the bodies, to what is prescribed, which waits
-  double room = 0;         // the least gap when it last went on, m
-  for (;;) {
-    if (contact && !contact->arrived()) contact->find_way(current_.x, potential_.boundary(), drive_.way);
-    const bool may_end = !contact || contact->arrived();
-    const double last_step = report.residuals.step_length;
-    report.energy = current_.energy;
-    report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
-    report.residuals.step_length = last_step;
-    if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
-    const bool satisfied = convergence_.satisfied(report.residuals);
-    if (may_end && satisfied) return end(Outcome::converged, "");
-    if (report.iterations == options_.max_iterations)
-      return end(Outcome::iteration_limit,
-                 fmt::format("not converged after {} iterations: residual {:.3g} N, {:.3g} m/s^2", report.iterations,
-                             report.residuals.force, report.residuals.acceleration));
-
-    const bool drives = !may_end && (!gives_way || satisfied);
-    system_.set_drive(drives ? &drive_ : nullptr);
-    if (drives) room = contact->minimum_gap(current_.x);
-    const FactorStatus status = direction_->compute(system_, current_, dx_);
-    if (status == FactorStatus::not_finite) return end(Outcome::not_finite, "the Hessian is not finite");
-    if (status != FactorStatus::ok)
-      return end(Outcome::factorisation_failed, fmt::format("the matrix of iteration {} could not be factorised: {}",
-                                                            report.iterations + 1, to_string(status)));
-    if (!dx_.allFinite()) return end(Outcome::not_finite, "the direction is not finite");
-    ++report.iterations;
-    if (direction_->projected()) ++report.projected_iterations;
-
-    report.residuals.step_length = direction_->shortening() * dx_.cwiseAbs().maxCoeff() / h;
-    if (may_end && convergence_.satisfied_by_step(report.residuals.step_length)) return end(Outcome::converged, "");
-
-    LineSearchResult found;
-    {
-      const Stopwatch watch(report.seconds.line_search);
-      const double largest = contact ? contact->largest_step(current_.x, dx_, drives) : 1;
-      found = drives ? go_along(largest)
-                     : line_search(potential_, current_, {dx_, current_.gradient.dot(dx_), largest},
-                                   options_.line_search, trial_);
-    }
-    report.line_search_evaluations += found.evaluations;
-    if (options_.history)
-      report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
-                                report.residuals.step_length, found.alpha, direction_->projected()});
-    if (drives && !found.accepted) {
-      gives_way = true;
-      continue;
-    }
-    if (!found.accepted)
-      return end(
-          Outcome::line_search_failed,
-          fmt::format("no step length above {:.0e} lowers the energy in iteration {}: residual {:.3g} N, {:.3g} m/s^2",
-                      options_.line_search.smallest_step, report.iterations, report.residuals.force,
-                      report.residuals.acceleration));
-    report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
-    if (!drives) direction_->after_line_search(found.alpha);
-    std::swap(current_, trial_);
-    gives_way = (drives || gives_way) && found.alpha < 1 && contact->minimum_gap(current_.x) < room;
-    if (contact && contact->adapt(current_.x)) current_.energy = potential_.gradient(current_.x, current_.gradient);
-  }
-}
-
-/// What is prescribed goes on, and the bodies with it. Energy is not what tells how far, since what is prescribed does
-/// work: any state with a finite one is a start for the iterations in which the bodies give way.
-LineSearchResult NewtonStepper::go_along(double largest) {
-  ContactStep& contact = *potential_.contact();
-  const double progress = contact.progress();
-  LineSearchResult result;
-  for (double alpha = largest; alpha >= options_.line_search.smallest_step; alpha /= 2) {
-    trial_.x = current_.x + alpha * dx_;
-    if (alpha == 1) potential_.impose_boundary(trial_.x);
-    contact.place_obstacles(alpha == 1 ? 1 : progress + alpha * (1 - progress));
-    trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
-    ++result.evaluations;
-    if (!std::isfinite(trial_.energy)) continue;
-    result.accepted = true;
-    result.alpha = alpha;
-    return result;
-  }
-  contact.place_obstacles(progress);
-  return result;
+/// With numbers for people, unless all is well.
+void NewtonStepper::end(StepReport& report, Outcome outcome, std::string detail) {
+  report.end(outcome, std::move(detail));
+  if (outcome == Outcome::converged) return;
+  report.detail += fmt::format(" after {} iterations: residual {:.3g} N, {:.3g} m/s^2{}", report.iterations,
+                               report.residuals.force, report.residuals.acceleration, obstacles_.describe(current_.x));
 }
 
 std::string NewtonStepper::describe_infinite_start() const {
-  for (const Body& body : model_->bodies())
+  for (const Body& body : model()->bodies())
     if (const Index e = body.elastic ? body.elastic->first_inverted(current_.x) : -1; e >= 0)
       return fmt::format(
           "element {} of body '{}' is inverted where the step begins, and '{}' has no finite energy there; a directly "

@@ -4,6 +4,7 @@
 
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/newton/direction.hpp"
+#include "pliant/solvers/newton/obstacle_drive.hpp"
 
 namespace pliant {
 
@@ -18,6 +19,10 @@ struct NewtonOptions {
   LineSearchOptions line_search;
   LinearOptions linear;
   int max_iterations = 1000;
+  /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest step
+  /// that Newton itself could have taken, their length over beta^2. Without, as in the paper, a small beta ends the step
+  /// however far the solution is.
+  bool bounds_kinetic_step = true;
   bool history = false;  ///< record every iteration in the report
 };
 
@@ -27,28 +32,27 @@ class NewtonStepper final : public Stepper {
   NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options);
 
   std::string_view name() const override;
-  StepReport step(State& state, double h) override;
-  /// With contact: the force of contact and friction (N) and the pressure (Pa) on each node.
-  std::vector<NodeValues> node_values() const override;
+
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
 
  private:
-  void minimise(StepReport& report);
-  void record_contact(StepReport& report);
-  bool begin(StepReport& report);
+  bool find_start(StepReport& report);
   void iterate(StepReport& report);
-  LineSearchResult go_along(double largest);
+  bool find_direction(StepReport& report);
+  LineSearchResult search(StepReport& report);
+  void renew_friction(StepReport& report);
+  void end(StepReport& report, Outcome outcome, std::string detail);
   std::string describe_infinite_start() const;
 
-  std::shared_ptr<const Model> model_;
   NewtonOptions options_;
-  IncrementalPotential potential_;
   ConvergenceTest convergence_;
+  StagnationTest stagnation_;
   NewtonSystem system_;
   std::unique_ptr<Direction> direction_;
+  ObstacleDrive obstacles_;
   Iterate current_, trial_;
   VecX dx_;
-  Drive drive_;
-  VecX contact_force_, contact_pressure_;  ///< of the last step
 };
 
 }  // namespace pliant

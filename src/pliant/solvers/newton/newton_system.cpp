@@ -27,15 +27,15 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
   const VecX& rhs = drive_ ? driven_gradient_ : g;
   const FactorStatus status =
       options_.solver == LinearSolver::direct ? solve_direct(kind, rhs, dx) : solve_iteratively(kind, rhs, dx);
-  if (drive_ && status == FactorStatus::ok) dx += drive_->way;
+  if (drive_ && status == FactorStatus::ok) dx += drive_->remaining;
   return status;
 }
 
 /// Contact changes the pattern from iteration to iteration. Within a step the order of elimination is kept. A step
-/// begins with the order made for the model alone, or, where contact makes that one dear, with one of its own: in
+/// begins with the order made for the model alone, or, where contact makes that one expensive, with one of its own: in
 /// either case a function of its first pattern, so that a step's bits do not depend on the steps before it.
 void NewtonSystem::analyze() {
-  constexpr double kDear = 1.5;
+  constexpr double kMostExtraWork = 1.5;
   const std::shared_ptr<const BlockPattern> pattern = A_.shared_pattern();
   const bool begins = step_begins_;
   step_begins_ = false;
@@ -49,7 +49,7 @@ void NewtonSystem::analyze() {
   if (pattern == analysed_ && (!begins || is_first_analysis_)) return;
   if (begins) {
     cholesky_.analyze_in_order(pattern, A_.block_size(), model_order_);
-    if (cholesky_.statistics().flops > kDear * model_flops_) cholesky_.analyze(pattern, A_.block_size());
+    if (cholesky_.statistics().flops > kMostExtraWork * model_flops_) cholesky_.analyze(pattern, A_.block_size());
   } else {
     cholesky_.change_pattern(pattern);
   }

@@ -7,7 +7,6 @@
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
-#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 
@@ -44,12 +43,12 @@ std::vector<Index> tetrahedra(const pbd::Elements& elements) {
 }  // namespace
 
 GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options)
-    : model_(std::move(model)),
+    : Stepper(std::move(model), ProblemOptions{}),
       options_(options),
-      elements_(*model_, options.name),
+      elements_(*this->model(), options.name),
       local_(pbd::make_local_update(elements_, options.local, options.name)),
-      grid_(options.spacing > 0 ? options.spacing : typical_longest_edge(*model_)),
-      gradients_(model_->nodes(), tetrahedra(elements_)),
+      grid_(options.spacing > 0 ? options.spacing : typical_longest_edge(*this->model())),
+      gradients_(this->model()->nodes(), tetrahedra(elements_)),
       colours_(static_cast<std::size_t>(elements_.count()), -1) {}
 
 void GridPxpbdStepper::recall(std::span<const double> memory) {
@@ -57,55 +56,46 @@ void GridPxpbdStepper::recall(std::span<const double> memory) {
   std::transform(memory.begin(), memory.end(), colours_.begin(), [](double c) { return static_cast<Index>(c); });
 }
 
-StepReport GridPxpbdStepper::step(State& state, double h) {
-  StepReport report;
-  {
-    const Stopwatch watch(report.seconds.total);
-    if (refuse_bad_start(state, h, report)) return report;
-    report.outcome = Outcome::budget_spent;
-    report.detail = advance(state, h, report);
-    if (!report.detail.empty()) report.outcome = Outcome::not_finite;
-  }
-  return report;
-}
-
-/// Why it could not, or nothing.
-std::string GridPxpbdStepper::advance(State& state, double h, StepReport& report) {
-  check_grabs(*model_, state.grabs);
-  moved_ = state;
+void GridPxpbdStepper::advance(Solution& solution, StepReport& report) {
+  State moved = {problem().x_n, problem().v_n, problem().start, 0, problem().start_activation, problem().grabs};
+  const double h = problem().time_step;
   double remaining = h;
+  IterationRecord last;
+  report.outcome = Outcome::budget_spent;
   for (int s = 0; remaining > 1e-9 * h; ++s) {
-    const double dt = substep_length(moved_, remaining);
+    const double dt = substep_length(moved, remaining);
     if (s == options_.most_substeps || !(dt > 0))
-      return fmt::format("a vertex moves so fast that more than {} substeps of {} cells would be needed",
-                         options_.most_substeps, options_.cfl);
-    if (!substep(moved_, dt, report)) return fmt::format("the positions ran away in substep {} of {:.3g} s", s + 1, dt);
+      return report.end(Outcome::diverged,
+                        fmt::format("a vertex moves so fast that more than {} substeps of {} cells would be needed",
+                                    options_.most_substeps, options_.cfl));
+    if (!substep(moved, dt, last, report))
+      return report.end(Outcome::diverged, fmt::format("the positions ran away in substep {} of {:.3g} s", s + 1, dt));
     remaining -= dt;
   }
-  moved_.time = state.time + h;
-  moved_.step = state.step + 1;
-  state = moved_;
-  if (model_->colliders()) report.minimum_gap = smallest_distance(*model_->colliders(), state.time, state.x);
-  return "";
+  report.residuals.primal = last.primal;
+  report.residuals.secondary = last.secondary;
+  report.figures = {{"grid_force", last.force}, {"grid_acceleration", last.acceleration}};
+  std::swap(solution.x, moved.x);
+  std::swap(solution.v, moved.v);
 }
 
 /// No vertex shall cross more than `cfl` cells: at its present speed, or at what gravity makes of it until then. Two
 /// substeps of equal length are better than a long and a very short one.
 double GridPxpbdStepper::substep_length(const State& state, double remaining) const {
   double fastest = 0;
-  for (Index i = 0; i < model_->nodes(); ++i) fastest = std::max(fastest, node(state.v, i).norm());
-  fastest += remaining * model_->gravity().norm();
+  for (Index i = 0; i < model()->nodes(); ++i) fastest = std::max(fastest, node(state.v, i).norm());
+  fastest += remaining * model()->gravity().norm();
   const double count = std::ceil(remaining * fastest / (options_.cfl * grid_.spacing()));
   return count <= 1 ? remaining : remaining / count;
 }
 
-bool GridPxpbdStepper::substep(State& state, double h, StepReport& report) {
+bool GridPxpbdStepper::substep(State& state, double h, IterationRecord& record, StepReport& report) {
   h_ = h;
   {
     const Stopwatch watch(report.seconds.assembly);
     if (!grid_.cover(state.x)) return false;
-    boundary_ = boundary_state(model_->pins(), model_->scripts(), model_->rest(), state.time + h);
-    activation_ = model_->activation(state, state.time + h);
+    boundary_ = boundary_state(model()->pins(), model()->scripts(), model()->rest(), state.time + h);
+    activation_ = model()->activation(state, state.time + h);
     prepare_nodes(state, h);
     prepare_boundary(state, h);
     prepare_contacts(state.time, h);
@@ -113,10 +103,9 @@ bool GridPxpbdStepper::substep(State& state, double h, StepReport& report) {
     prepare_elements();
     local_->begin_step({h, state.x, activation_, state.activation});
   }
-  IterationRecord record;
   for (int k = 0; k < options_.iterations; ++k) {
     if (options_.history) {
-      measure(report, record);
+      measure(record);
       report.history.push_back(record);
     }
     const Stopwatch watch(report.seconds.solve);
@@ -124,18 +113,18 @@ bool GridPxpbdStepper::substep(State& state, double h, StepReport& report) {
     ++report.iterations;
   }
   const Stopwatch watch(report.seconds.assembly);
-  measure(report, record);
+  measure(record);
   end_substep(state, h);
-  return state.x.allFinite() && std::isfinite(report.residuals.force);
+  return state.x.allFinite() && std::isfinite(record.force);
 }
 
 /// Masses, velocities and predictions x~ = x^0 + h v + h^2 f / m of the grid nodes. Nodes that only vertices at the far
 /// end of a cell see have next to no mass; they go with the flow, but must not make A large.
 void GridPxpbdStepper::prepare_nodes(const State& state, double h) {
   constexpr double kTiny = 1e-10;
-  const VecX& mass = model_->mass().lumped();
+  const VecX& mass = model()->mass().lumped();
   damped_ = state.v;
-  for (const Body& body : model_->bodies())
+  for (const Body& body : model()->bodies())
     damped_.segment(3 * Eigen::Index(body.nodes.begin), 3 * Eigen::Index(body.nodes.size())) /=
         1 + h * body.damping.mass;
   gradients_.fit(state.x, damped_, mass, grid_.spacing(), C_);
@@ -145,10 +134,10 @@ void GridPxpbdStepper::prepare_nodes(const State& state, double h) {
   axes_.assign(3 * count, 1.0);
   predicted_.resize(count);
   force_.assign(count, Vec3::Zero());
-  for (Index p = 0; p < model_->nodes(); ++p) {
+  for (Index p = 0; p < model()->nodes(); ++p) {
     const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
     for (std::size_t c = 0; c < 8; ++c)
-      force_[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(model_->external_force(), p);
+      force_[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(model()->external_force(), p);
   }
   const double least = kTiny * mass.mean();
   for (std::size_t i = 0; i < count; ++i) {
@@ -175,7 +164,7 @@ void GridPxpbdStepper::prepare_boundary(const State& state, double h) {
       h_node.displacement += point.weights[c] * (target - state.x[3 * p + axis]);
     }
   };
-  for (Index p = 0; p < model_->nodes(); ++p)
+  for (Index p = 0; p < model()->nodes(); ++p)
     for (int axis = 0; axis < 3; ++axis)
       if (boundary_.fixed[3 * static_cast<std::size_t>(p) + static_cast<std::size_t>(axis)])
         hold(p, axis, boundary_.positions[3 * p + axis]);
@@ -201,8 +190,8 @@ void GridPxpbdStepper::prepare_boundary(const State& state, double h) {
 
 void GridPxpbdStepper::prepare_contacts(double time, double h) {
   contacts_.clear();
-  if (!model_->colliders()) return;
-  const auto& colliders = model_->colliders()->colliders();
+  if (!model()->colliders()) return;
+  const auto& colliders = model()->colliders()->colliders();
   // A vertex stops where all nodes of its cell do: half a cell outside, it does so on the surface, on average.
   const double margin = 0.5 * grid_.spacing();
   for (std::size_t c = 0; c < colliders.size(); ++c) {
@@ -272,7 +261,7 @@ void GridPxpbdStepper::prepare_elements() {
       }
     }
   });
-  vertices_.resize(4 * static_cast<std::size_t>(model_->nodes()));
+  vertices_.resize(4 * static_cast<std::size_t>(model()->nodes()));
 }
 
 void GridPxpbdStepper::sweep() {
@@ -344,13 +333,13 @@ void GridPxpbdStepper::push_out() {
 }
 
 /// The residual of backward Euler over the grid's unknowns, and the two of the system that is solved.
-void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
+void GridPxpbdStepper::measure(IterationRecord& record) {
   const std::size_t count = mass_.size();
   std::vector<double>&stress = measured_.stress, &multiplier = measured_.multiplier;
   std::vector<double>&secondary = measured_.secondary, &energy = measured_.energy;
   std::vector<Vec3>&truth = measured_.truth, &primal = measured_.primal;
   for (auto* per_vertex : {&stress, &multiplier})
-    per_vertex->assign(3 * static_cast<std::size_t>(model_->nodes()), 0.0);
+    per_vertex->assign(3 * static_cast<std::size_t>(model()->nodes()), 0.0);
   for (auto* per_batch : {&secondary, &energy}) per_batch->assign(elements_.batches().size(), 0.0);
   for (Index colour = 0; colour < elements_.colours(); ++colour) {
     const Range range = elements_.colour(colour);
@@ -401,11 +390,11 @@ void GridPxpbdStepper::measure(StepReport& report, IterationRecord& record) {
   potential /= h_ * h_;
   for (double e : energy) potential += e;
   const double h2 = h_ * h_;
-  report.energy = record.energy = potential;
-  report.residuals.force = record.force = std::sqrt(force2) / h2;
-  report.residuals.acceleration = record.acceleration = acceleration / h2;
-  report.residuals.primal = record.primal = options_.history ? std::sqrt(primal2) / h2 : 0;
-  report.residuals.secondary = record.secondary = std::sqrt(sum);
+  record.energy = potential;
+  record.force = std::sqrt(force2) / h2;
+  record.acceleration = acceleration / h2;
+  record.primal = options_.history ? std::sqrt(primal2) / h2 : 0;
+  record.secondary = std::sqrt(sum);
   record.alpha = 1;
 }
 
@@ -414,7 +403,7 @@ void GridPxpbdStepper::end_substep(State& state, double h) {
   for (std::size_t i = 0; i < mass_.size(); ++i)
     velocity_[i] = (Vec3::Map(nodes_.data() + 4 * i) - grid_.position(static_cast<Index>(i))) / h;
   for (const Contact& contact : contacts_) {
-    const double friction = model_->colliders()->colliders()[contact.collider].friction;
+    const double friction = model()->colliders()->colliders()[contact.collider].friction;
     if (contact.push <= 0 || friction <= 0) continue;
     Vec3& v = velocity_[static_cast<std::size_t>(contact.node)];
     const Vec3 relative = v - contact.surface / h;
@@ -422,7 +411,7 @@ void GridPxpbdStepper::end_substep(State& state, double h) {
     const double speed = tangent.norm();
     if (speed > 0) v -= std::min(1.0, friction * contact.push / (h * speed)) * tangent;
   }
-  for_chunks(model_->nodes(), 1024, [&](Index begin, Index end) {
+  for_chunks(model()->nodes(), 1024, [&](Index begin, Index end) {
     for (Index p = begin; p < end; ++p) {
       const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
       Vec3 v = Vec3::Zero();
@@ -436,7 +425,7 @@ void GridPxpbdStepper::end_substep(State& state, double h) {
     state.v[3 * p + axis] += (target - state.x[3 * p + axis]) / h;
     state.x[3 * p + axis] = target;
   };
-  for (Index p = 0; p < model_->nodes(); ++p)
+  for (Index p = 0; p < model()->nodes(); ++p)
     for (int axis = 0; axis < 3; ++axis)
       if (boundary_.fixed[3 * static_cast<std::size_t>(p) + static_cast<std::size_t>(axis)])
         place(p, axis, boundary_.positions[3 * p + axis]);

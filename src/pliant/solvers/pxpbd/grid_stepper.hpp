@@ -19,18 +19,21 @@ struct GridPxpbdOptions {
 
 /// Position-based dynamics on a background grid (pxpbd, section 5.5): the unknowns of a substep are the nodes of a grid
 /// that is laid under the bodies anew, the meshes' vertices are carried along by trilinear interpolation. All bodies
-/// move in one continuous velocity field and so cannot pass through each other or themselves.
+/// move in one continuous velocity field and so cannot pass through each other or themselves. What it solves is over the
+/// grid's unknowns: its own residuals are figures of the report beside the common ones.
 class GridPxpbdStepper final : public Stepper {
  public:
   GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options);
   std::string_view name() const override { return options_.name; }
-  StepReport step(State& state, double h) override;
   /// The colours of the last substep, which the next begins with.
   std::vector<double> memory() const override { return {colours_.begin(), colours_.end()}; }
   void recall(std::span<const double> memory) override;
   double spacing() const { return grid_.spacing(); }
   /// Of the last substep.
   Index colours() const { return elements_.colours(); }
+
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
 
  private:
   /// A node in an obstacle or less than half a cell from it, which may not come nearer: (x - x^0) . n >= depth.
@@ -42,9 +45,8 @@ class GridPxpbdStepper final : public Stepper {
     double push = 0;  ///< by which the node was pushed out so far, m
   };
 
-  std::string advance(State& state, double h, StepReport& report);
   double substep_length(const State& state, double remaining) const;
-  bool substep(State& state, double h, StepReport& report);
+  bool substep(State& state, double h, IterationRecord& record, StepReport& report);
   void prepare_nodes(const State& state, double h);
   void prepare_boundary(const State& state, double h);
   void prepare_contacts(double time, double h);
@@ -53,16 +55,14 @@ class GridPxpbdStepper final : public Stepper {
   void gather(const pbd::ElementBatch& batch, Batch9& F);
   void scatter(const pbd::ElementBatch& batch, const Batch9& Q);
   void push_out();
-  void measure(StepReport& report, IterationRecord& record);
+  void measure(IterationRecord& record);
   void end_substep(State& state, double h);
 
-  std::shared_ptr<const Model> model_;
   GridPxpbdOptions options_;
   pbd::Elements elements_;
   std::unique_ptr<pbd::LocalUpdate> local_;
   pbd::BackgroundGrid grid_;
   pbd::VelocityGradients gradients_;
-  State moved_;
   double h_ = 0;
   BoundaryState boundary_;
   std::vector<double> activation_;

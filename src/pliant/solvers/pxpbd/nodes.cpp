@@ -18,13 +18,12 @@ Nodes::Nodes(const Model& model) : model_(model), penalty_mass_(model.mass().con
   axes_.assign(3 * n, 1.0);
 }
 
-bool Nodes::begin_step(const IncrementalPotential& potential, const State& state) {
-  const bool inertial = potential.integrator() == Integrator::implicit_euler;
-  predict(potential, state.x, inertial ? &state.v : nullptr);
+bool Nodes::begin_step(const StepProblem& problem) {
+  predict(problem, problem.x_n, problem.has_inertia() ? &problem.v_n : nullptr);
   for_chunks(count(), kNodeGrain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) Vec3::Map(data_.data() + 4 * static_cast<std::size_t>(i)) = node(predicted_, i);
   });
-  base_ = state.x;
+  base_ = problem.x_n;
   bool changed = inverse_mass_.empty();
   inverse_mass_.resize(mass_.size());
   for (std::size_t i = 0; i < mass_.size(); ++i) {
@@ -34,23 +33,23 @@ bool Nodes::begin_step(const IncrementalPotential& potential, const State& state
   return changed;
 }
 
-void Nodes::begin_round(const IncrementalPotential& potential) {
+void Nodes::begin_round(const StepProblem& problem) {
   VecX x;
   write_positions(x);
-  predict(potential, x, nullptr);
+  predict(problem, x, nullptr);
   for (Index i = 0; i < count(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     const double share = model_.mass().lumped()[i] / mass_[k];
     for (int axis = 0; axis < 3; ++axis)
-      if (!potential.boundary().fixed[3 * k + static_cast<std::size_t>(axis)])
+      if (!problem.boundary.fixed[3 * k + static_cast<std::size_t>(axis)])
         data_[4 * k + static_cast<std::size_t>(axis)] += share * (x[3 * i + axis] - base_[3 * i + axis]);
   }
   base_ = x;
 }
 
-void Nodes::predict(const IncrementalPotential& potential, const VecX& x, const VecX* v) {
-  const double h = potential.h(), h2 = h * h;
-  const BoundaryState& boundary = potential.boundary();
+void Nodes::predict(const StepProblem& problem, const VecX& x, const VecX* v) {
+  const double h = problem.h, h2 = h * h;
+  const BoundaryState& boundary = problem.boundary;
   predicted_.resize(x.size());
   partly_held_ = false;
   for (Index i = 0; i < count(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/step_problem.hpp"
 
 namespace pliant::pbd {
 
@@ -11,12 +11,12 @@ class Nodes {
  public:
   explicit Nodes(const Model& model);
 
-  /// Sets masses and predictions from the state and the boundaries of `potential`, and the positions to the
-  /// predictions. True when the inverse masses are not those of the last call.
-  bool begin_step(const IncrementalPotential& potential, const State& state);
+  /// Sets masses and predictions from the problem, and the positions to the predictions. True when the inverse masses are
+  /// not those of the last call.
+  bool begin_step(const StepProblem& problem);
   /// The next round of a quasistatic step: predictions from the positions reached, which go on by as much as they went
   /// in the round before, so that M (x - x~) stays what it was.
-  void begin_round(const IncrementalPotential& potential);
+  void begin_round(const StepProblem& problem);
 
   Index count() const { return static_cast<Index>(mass_.size()); }
   double* data() { return data_.data(); }  ///< four doubles per node, see kNodeStride
@@ -34,7 +34,7 @@ class Nodes {
   void inertia(VecX& g) const;
 
  private:
-  void predict(const IncrementalPotential& potential, const VecX& x, const VecX* v);
+  void predict(const StepProblem& problem, const VecX& x, const VecX* v);
   double axis_factor(Index i, int axis) const {
     return partly_held_ ? axes_[3 * static_cast<std::size_t>(i) + static_cast<std::size_t>(axis)] : 1.0;
   }

@@ -20,7 +20,7 @@ int whole(const ParameterMap& values, const std::string& key) {
   return static_cast<int>(std::get<std::int64_t>(values.at(key)));
 }
 
-std::vector<Parameter> common_parameters() {
+std::vector<Parameter> pxpbd_parameters() {
   return {
       choice_parameter("integrator", kIntegratorNames, "time integration; quasistatic drops inertia"),
       {"iterations",
@@ -65,7 +65,7 @@ PxpbdOptions common_options(std::string name, const ParameterMap& values) {
 
 SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> more,
                   std::function<void(const ParameterMap&, pbd::LocalOptions&)> apply) {
-  SolverEntry entry{name, "pxpbd", std::move(summary), common_parameters(), nullptr};
+  SolverEntry entry{name, "pxpbd", std::move(summary), pxpbd_parameters(), nullptr};
   entry.parameters.insert(entry.parameters.begin() + 1, more.begin(), more.end());
   entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
     PxpbdOptions options = common_options(name, values);

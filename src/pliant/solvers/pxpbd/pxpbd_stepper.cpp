@@ -7,7 +7,6 @@
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
-#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 
@@ -21,66 +20,63 @@ constexpr int kCheckEvery = 5;
 }  // namespace
 
 PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOptions& options)
-    : model_(std::move(model)),
+    : Stepper(std::move(model), {options.integrator}),
       options_(options),
-      potential_(model_, options.integrator),
-      convergence_(model_, options.criterion),
-      elements_(*model_, options.name),
-      nodes_(*model_),
-      colliders_(model_->colliders()),
+      convergence_(this->model(), options.criterion),
+      elements_(*this->model(), options.name),
+      nodes_(*this->model()),
+      colliders_(this->model()->colliders()),
       local_(pbd::make_local_update(elements_, options.local, options.name)) {
-  elements_.sort(elements_.mesh_colours(model_->nodes()));
+  elements_.sort(elements_.mesh_colours(this->model()->nodes()));
+  if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
+    substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});
 }
 
-StepReport PxpbdStepper::step(State& state, double h) {
-  StepReport report;
-  {
-    const Stopwatch watch(report.seconds.total);
-    if (refuse_bad_start(state, h, report)) return report;
-    const int substeps = options_.integrator == Integrator::implicit_euler ? options_.substeps : 1;
-    moved_ = state;
-    for (int s = 0; s < substeps; ++s)
-      if (!substep(moved_, h / substeps, report)) return report;
-    moved_.step = state.step + 1;
-    report.minimum_gap = potential_.minimum_gap(moved_.x);
-    state = moved_;
+void PxpbdStepper::advance(Solution& solution, StepReport& report) {
+  if (substep_) return take_substeps(solution, report);
+  relax(potential(), report);
+  std::swap(solution.x, x_);
+  std::swap(solution.gradient, gradient_);
+  solution.energy = energy_;
+  solution.is_measured = true;
+}
+
+void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
+  State moved = {problem().x_n, problem().v_n, problem().start, 0, problem().start_activation, problem().grabs};
+  for (int s = 0; s < options_.substeps; ++s) {
+    substep_->begin_step(moved, problem().time_step / options_.substeps);
+    relax(*substep_, report);
+    substep_->velocities(x_, v_);
+    substep_->end_step(x_, v_, moved);
+    if (!x_.allFinite()) break;
   }
-  return report;
+  report.figures = {{"substep_force", report.residuals.force}, {"substep_acceleration", report.residuals.acceleration}};
+  std::swap(solution.x, moved.x);
+  std::swap(solution.v, moved.v);
 }
 
-bool PxpbdStepper::substep(State& state, double h, StepReport& report) {
+/// Algorithms 1 and 2 for one problem: predict, then sweep over all elements. Leaves x_ with its gradient.
+void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
+  relaxed_ = &potential;
+  const StepProblem& problem = potential.problem();
   {
     const Stopwatch watch(report.seconds.assembly);
-    potential_.begin_step(state, h);
-    if (nodes_.begin_step(potential_, state)) elements_.set_metric(nodes_.inverse_masses());
-    colliders_.begin_step(state.time + h, h);
-    grabs_.begin_step(state.grabs, h);
-    local_->begin_step({h, state.x, potential_.pose(state.x).activation, state.activation});
+    if (nodes_.begin_step(problem)) elements_.set_metric(nodes_.inverse_masses());
+    colliders_.begin_step(problem.end, problem.h);
+    grabs_.begin_step(problem.grabs, problem.h);
+    local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }
-  const int rounds = options_.integrator == Integrator::quasistatic ? options_.rounds : 1;
+  const int rounds = problem.has_inertia() ? 1 : options_.rounds;
   bool done = false;
   for (int round = 0; round < rounds && !done; ++round) {
-    if (round > 0) nodes_.begin_round(potential_);
+    if (round > 0) nodes_.begin_round(problem);
     done = iterate(report);
   }
-  nodes_.write_positions(x_);
-  {
-    const Stopwatch watch(report.seconds.assembly);
-    measure(report.residuals, report.energy);
-    if (options_.history) measure_system(report.residuals);
-  }
-  if (!x_.allFinite() || !std::isfinite(report.residuals.force) || ran_away(state)) {
-    report.outcome = Outcome::not_finite;
-    report.detail =
-        fmt::format("the positions ran away after {} iterations (largest stiffness number {:.3g}){}", report.iterations,
-                    largest_kappa(h),
-                    options_.local.method == pbd::Method::blended ? "; raise zeta, or leave it to be chosen per element"
-                                                                  : "; take smaller steps");
-    return false;
-  }
   report.outcome = done ? Outcome::converged : Outcome::budget_spent;
-  potential_.end_step(x_, state);
-  return true;
+  const Stopwatch watch(report.seconds.assembly);
+  nodes_.write_positions(x_);
+  measure(report.residuals);
+  if (options_.history) measure_system(report.residuals);
 }
 
 /// The sweeps of a substep or round; true when a criterion ended them.
@@ -91,7 +87,8 @@ bool PxpbdStepper::iterate(StepReport& report) {
       IterationRecord record;
       nodes_.write_positions(x_);
       Residuals residuals = report.residuals;
-      measure(residuals, record.energy);
+      measure(residuals);
+      record.energy = energy_;
       if (options_.history) {
         measure_system(residuals);
         record.force = residuals.force;
@@ -102,7 +99,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
         record.secondary = residuals.secondary;
         report.history.push_back(record);
       }
-      if (options_.stops_early && convergence_.satisfied(residuals)) return true;
+      if (options_.stops_early && convergence_.satisfied(residuals, k)) return true;
       previous_x_ = x_;
     }
     {
@@ -112,7 +109,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
     ++report.iterations;
     if (options_.history || check) {
       nodes_.write_positions(x_);
-      report.residuals.step_length = (x_ - previous_x_).cwiseAbs().maxCoeff() / potential_.h();
+      report.residuals.step_length = (x_ - previous_x_).cwiseAbs().maxCoeff() / relaxed_->problem().h;
       if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length)) return true;
     }
   }
@@ -138,12 +135,9 @@ void PxpbdStepper::sweep() {
   colliders_.update(nodes_);
 }
 
-/// The residual of backward Euler (or of statics) at x_, as every solver reports it.
-void PxpbdStepper::measure(Residuals& residuals, double& energy) {
-  energy = potential_.gradient(x_, gradient_);
-  const double step_length = residuals.step_length;
-  residuals = convergence_.measure(gradient_, potential_.boundary());
-  residuals.step_length = step_length;
+void PxpbdStepper::measure(Residuals& residuals) {
+  energy_ = relaxed_->gradient(x_, gradient_);
+  convergence_.measure(gradient_, relaxed_->problem().boundary, residuals);
 }
 
 /// The residuals g and h of the system that these methods solve, eqs. (11), (12) and (24), (25), in N and Pa.
@@ -174,17 +168,15 @@ void PxpbdStepper::measure_system(Residuals& residuals) {
       if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] -= stresses[3 * i + axis];
   double sum = 0;
   for (double s : secondary_) sum += s;
-  residuals.primal = primal_.norm() / (potential_.h() * potential_.h());
+  residuals.primal = primal_.norm() / (relaxed_->problem().h * relaxed_->problem().h);
   residuals.secondary = std::sqrt(sum);
 }
 
-/// Whether a node went a million times as far as the body is large and its velocity carries it.
-bool PxpbdStepper::ran_away(const State& state) const {
-  constexpr double kFar = 1e6;
-  const VecX& rest = model_->rest();
-  const double size = (rest.array() - rest.mean()).abs().maxCoeff() + potential_.h() * state.v.cwiseAbs().maxCoeff() +
-                      state.x.cwiseAbs().maxCoeff();
-  return (x_ - state.x).cwiseAbs().maxCoeff() > kFar * size;
+std::string PxpbdStepper::remedy() const {
+  const double h = problem().time_step / (substep_ ? options_.substeps : 1);
+  return fmt::format("{}take smaller steps or more substeps (the largest stiffness number is {:.3g}, docs/pxpbd.md)",
+                     options_.local.method == pbd::Method::blended ? "leave zeta to be chosen per element, or " : "",
+                     largest_kappa(h));
 }
 
 double PxpbdStepper::largest_kappa(double h) const {

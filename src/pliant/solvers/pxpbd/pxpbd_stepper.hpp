@@ -20,35 +20,40 @@ struct PxpbdOptions {
   bool history = false;
 };
 
-/// Position-based steppers of pxpbd: Gauss-Seidel over the elements, colour by colour, without a global matrix.
+/// Position-based steppers of pxpbd: Gauss-Seidel over the elements, colour by colour, without a global matrix. With
+/// substeps each is a problem of its own; the report's residuals are those of the whole step all the same, and those of
+/// the last substep stand beside them.
 class PxpbdStepper final : public Stepper {
  public:
   PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOptions& options);
 
   std::string_view name() const override { return options_.name; }
-  StepReport step(State& state, double h) override;
   /// Largest stiffness number of an element for a step of h (docs/pxpbd.md).
   double largest_kappa(double h) const;
 
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
+  std::string remedy() const override;
+
  private:
-  bool substep(State& state, double h, StepReport& report);
+  void take_substeps(Solution& solution, StepReport& report);
+  void relax(IncrementalPotential& potential, StepReport& report);
   bool iterate(StepReport& report);
   void sweep();
-  void measure(Residuals& residuals, double& energy);
+  void measure(Residuals& residuals);
   void measure_system(Residuals& residuals);
-  bool ran_away(const State& state) const;
 
-  std::shared_ptr<const Model> model_;
   PxpbdOptions options_;
-  IncrementalPotential potential_;
+  std::unique_ptr<IncrementalPotential> substep_;  ///< the problem of a substep, where there are several
+  IncrementalPotential* relaxed_ = nullptr;        ///< that of the step or the substep at hand
   ConvergenceTest convergence_;
   pbd::Elements elements_;
   pbd::Nodes nodes_;
   pbd::ColliderForces colliders_;
   pbd::GrabForces grabs_;
   std::unique_ptr<pbd::LocalUpdate> local_;
-  State moved_;
-  VecX x_, previous_x_, gradient_, primal_;
+  VecX x_, v_, previous_x_, gradient_, primal_;
+  double energy_ = 0;              ///< at x_, with gradient_
   std::vector<double> secondary_;  ///< scratch, per batch
 };
 

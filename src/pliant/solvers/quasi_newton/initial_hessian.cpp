@@ -9,17 +9,13 @@ namespace pliant {
 
 namespace {
 
-double inertia_of(const IncrementalPotential& potential) {
-  return potential.has_inertia() ? 1 / (potential.h() * potential.h()) : 0;
-}
-
 class LaplacianHessian final : public InitialHessian {
  public:
   LaplacianHessian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options)
       : matrix_(std::move(model), options) {}
-  int prepare(IncrementalPotential& potential) override {
+  bool prepare(IncrementalPotential& potential, StepReport& report) override {
     follows_ = false;
-    return matrix_.prepare(potential.boundary(), potential.h(), inertia_of(potential), potential.grabs());
+    return matrix_.prepare(potential.problem(), report.factorisations);
   }
   FactorStatus status() const override { return matrix_.status(); }
   void solve(const VecX& q, const Lbfgs&, VecX& r) override {
@@ -60,12 +56,14 @@ class LaplacianHessian final : public InitialHessian {
 class ScaledIdentity final : public InitialHessian {
  public:
   explicit ScaledIdentity(std::shared_ptr<const Model> model) : matrix_(std::move(model), {}) {}
-  int prepare(IncrementalPotential& potential) override {
-    const BlockMatrix& A = matrix_.assemble(potential.boundary(), potential.h(), inertia_of(potential));
+  bool prepare(IncrementalPotential& potential, StepReport&) override {
+    if (made_for_.fits_without_grabs(potential.problem())) return false;
+    made_for_ = MatrixKey(potential.problem());
+    const BlockMatrix& A = matrix_.assemble(potential.problem());
     double sum = 0;
     for (Index i = 0; i < A.pattern().rows(); ++i) sum += *A.block(A.pattern().find(i, i));
     first_scale_ = A.pattern().rows() / sum;
-    return 0;
+    return true;
   }
   FactorStatus status() const override { return FactorStatus::ok; }
   void solve(const VecX& q, const Lbfgs& pairs, VecX& r) override {
@@ -75,36 +73,35 @@ class ScaledIdentity final : public InitialHessian {
 
  private:
   LaplacianMatrix matrix_;
+  MatrixKey made_for_;
   double first_scale_ = 1;
 };
 
-/// The Hessian at rest. It is assembled again when the time step or the boundaries change.
+/// The Hessian at rest.
 class RestPoseHessian final : public InitialHessian {
  public:
   RestPoseHessian(std::shared_ptr<const Model> model, NodeRotationKind kind)
       : model_(std::move(model)), rotations_(*model_, kind) {}
 
-  int prepare(IncrementalPotential& potential) override {
-    const BoundaryState& boundary = potential.boundary();
+  bool prepare(IncrementalPotential& potential, StepReport& report) override {
+    const StepProblem& problem = potential.problem();
     if (!rotations_.none()) {
+      const std::vector<std::uint8_t>& fixed = problem.boundary.fixed;
       held_.resize(static_cast<std::size_t>(model_->nodes()));
-      for (std::size_t i = 0; i < held_.size(); ++i)
-        held_[i] = boundary.fixed[3 * i] || boundary.fixed[3 * i + 1] || boundary.fixed[3 * i + 2];
+      for (std::size_t i = 0; i < held_.size(); ++i) held_[i] = fixed[3 * i] || fixed[3 * i + 1] || fixed[3 * i + 2];
       rotations_.compute(potential.start(), held_);
     }
-    if (h_ == potential.h() && fixed_ == boundary.fixed && penalised_ == boundary.penalised && sigma_ == boundary.sigma)
-      return 0;
-    h_ = potential.h();
-    fixed_ = boundary.fixed;
-    penalised_ = boundary.penalised;
-    sigma_ = boundary.sigma;
+    if (made_for_.fits(problem)) return false;
+    made_for_ = MatrixKey(problem);
+    prescribed_ = problem.fixed;
     BlockMatrix H = potential.make_matrix();
-    potential.hessian(model_->rest(), Projection::analytic, 1, H);
+    potential.rest_hessian(H);
     if (!analysed_) cholesky_.analyze(model_->pattern(), 3);
     analysed_ = true;
+    ++report.factorisations;
     status_ = cholesky_.factor(H);
     if (status_ == FactorStatus::ok) cholesky_.make_explicit();
-    return 1;
+    return true;
   }
   FactorStatus status() const override { return status_; }
 
@@ -118,8 +115,7 @@ class RestPoseHessian final : public InitialHessian {
     cholesky_.solve(r);
     if (!rotations_.none())
       for (Index i = 0; i < model_->nodes(); ++i) node(r, i) = (R[static_cast<std::size_t>(i)] * node(r, i)).eval();
-    for (std::size_t i = 0; i < fixed_.size(); ++i)
-      if (fixed_[i]) r[static_cast<Eigen::Index>(i)] = 0;
+    for (Index i : prescribed_) r[i] = 0;
   }
 
  private:
@@ -128,10 +124,8 @@ class RestPoseHessian final : public InitialHessian {
   bool analysed_ = false;
   SparseCholesky cholesky_;
   FactorStatus status_ = FactorStatus::singular;
-  double h_ = -1;
-  std::vector<std::uint8_t> fixed_;
-  std::vector<Index> penalised_;
-  std::vector<double> sigma_;
+  MatrixKey made_for_;
+  std::vector<Index> prescribed_;
   std::vector<std::uint8_t> held_;
 };
 
@@ -178,7 +172,7 @@ class FrameStartHessian final : public InitialHessian {
                                                         : PreconditionerKind::incomplete_cholesky);
   }
 
-  int prepare(IncrementalPotential& potential) override {
+  bool prepare(IncrementalPotential& potential, StepReport& report) override {
     linear_iterations_ = 0;
     if (options_.iterative) prepare_preconditioner(potential);
     potential.hessian(potential.start(), Projection::analytic, 1, H_);
@@ -186,10 +180,11 @@ class FrameStartHessian final : public InitialHessian {
       product_.set(H_);
       if (options_.preconditioner == InitialPreconditioner::jacobi) preconditioner_->set(product_);
       status_ = FactorStatus::ok;
-      return 0;
+      return true;
     }
+    ++report.factorisations;
     status_ = cholesky_.factor(H_);
-    return 1;
+    return true;
   }
   FactorStatus status() const override { return status_; }
   int linear_iterations() const override { return linear_iterations_; }
@@ -208,13 +203,12 @@ class FrameStartHessian final : public InitialHessian {
  private:
   /// The constant ones, when what they were made for has changed.
   void prepare_preconditioner(IncrementalPotential& potential) {
-    if (h_ == potential.h() && fixed_ == potential.boundary().fixed) return;
-    h_ = potential.h();
-    fixed_ = potential.boundary().fixed;
+    if (made_for_.fits(potential.problem())) return;
+    made_for_ = MatrixKey(potential.problem());
     if (shared_) {
-      shared_->set_matrix(laplacian_.assemble(potential.boundary(), potential.h(), inertia_of(potential)));
+      shared_->set_matrix(laplacian_.assemble(potential.problem()));
     } else if (options_.preconditioner == InitialPreconditioner::rest_pose) {
-      potential.hessian(model_->rest(), Projection::analytic, 1, H_);
+      potential.rest_hessian(H_);
       product_.set(H_);
       preconditioner_->set(product_);
     }
@@ -231,8 +225,7 @@ class FrameStartHessian final : public InitialHessian {
   Pcg<double> pcg_;
   FactorStatus status_ = FactorStatus::singular;
   int linear_iterations_ = 0;
-  double h_ = -1;
-  std::vector<std::uint8_t> fixed_;
+  MatrixKey made_for_;
 };
 
 /// M/h^2 + L by conjugate gradients, coordinate by coordinate.
@@ -248,14 +241,14 @@ class IterativeLaplacian final : public InitialHessian {
                                                       ? PreconditionerKind::jacobi
                                                       : PreconditionerKind::incomplete_cholesky);
   }
-  int prepare(IncrementalPotential& potential) override {
+  bool prepare(IncrementalPotential& potential, StepReport&) override {
     linear_iterations_ = 0;
-    if (h_ == potential.h() && fixed_ == potential.boundary().fixed) return 0;
-    h_ = potential.h();
-    fixed_ = potential.boundary().fixed;
-    product_.set(matrix_.assemble(potential.boundary(), potential.h(), inertia_of(potential)));
+    if (made_for_.fits_without_grabs(potential.problem())) return false;
+    made_for_ = MatrixKey(potential.problem());
+    prescribed_ = potential.problem().fixed;
+    product_.set(matrix_.assemble(potential.problem()));
     preconditioner_->set(product_);
-    return 0;
+    return true;
   }
   FactorStatus status() const override { return FactorStatus::ok; }
   int linear_iterations() const override { return linear_iterations_; }
@@ -269,8 +262,7 @@ class IterativeLaplacian final : public InitialHessian {
           pcg_.solve(product_, in_, out_, *preconditioner_, {0.0, options_.linear_iterations}).iterations;
       r(coordinate) = out_;
     }
-    for (std::size_t i = 0; i < fixed_.size(); ++i)
-      if (fixed_[i]) r[static_cast<Eigen::Index>(i)] = 0;
+    for (Index i : prescribed_) r[i] = 0;
   }
 
  private:
@@ -280,8 +272,8 @@ class IterativeLaplacian final : public InitialHessian {
   std::unique_ptr<Preconditioner<double>> preconditioner_;
   Pcg<double> pcg_;
   int linear_iterations_ = 0;
-  double h_ = -1;
-  std::vector<std::uint8_t> fixed_;
+  MatrixKey made_for_;
+  std::vector<Index> prescribed_;
   VecX in_, out_;
 };
 

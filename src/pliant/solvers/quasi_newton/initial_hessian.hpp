@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/step_report.hpp"
 #include "pliant/solvers/quasi_newton/laplacian.hpp"
 #include "pliant/solvers/quasi_newton/lbfgs.hpp"
 
@@ -32,8 +33,9 @@ struct InitialHessianOptions {
 class InitialHessian {
  public:
   virtual ~InitialHessian() = default;
-  /// For the step that the potential has begun. Returns how many matrices it factorised.
-  virtual int prepare(IncrementalPotential& potential) = 0;
+  /// For the step that the potential has begun. Returns whether A is another one than before, and counts factorisations
+  /// in the report.
+  virtual bool prepare(IncrementalPotential& potential, StepReport& report) = 0;
   virtual FactorStatus status() const = 0;
   /// r = A^{-1} q, or nearly; zero where prescribed, as q is.
   virtual void solve(const VecX& q, const Lbfgs& pairs, VecX& r) = 0;

@@ -121,12 +121,13 @@ LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, const Optio
   }
 }
 
-const BlockMatrix& LaplacianMatrix::assemble(const BoundaryState& boundary, double h, double inertia) {
+const BlockMatrix& LaplacianMatrix::assemble(const StepProblem& problem) {
+  const BoundaryState& boundary = problem.boundary;
   A_.set_zero();
   add_scaled(stiffness_, 1, A_);
-  if (inertia > 0) {
-    add_scaled(damping_, 1 / h, A_);
-    add_mass(model_->mass(), inertia, {0, model_->nodes()}, A_);
+  if (problem.has_inertia()) {
+    add_scaled(damping_, 1 / problem.h, A_);
+    add_mass(model_->mass(), 1 / (problem.h * problem.h), {0, model_->nodes()}, A_);
   }
   const VecX diagonal = model_->mass().consistent_diagonal();
   for (std::size_t k = 0; k < boundary.penalised.size(); ++k) {
@@ -139,38 +140,28 @@ const BlockMatrix& LaplacianMatrix::assemble(const BoundaryState& boundary, doub
   for (std::size_t i = 0; i < held.size(); ++i)
     held[i] = boundary.fixed[3 * i] && boundary.fixed[3 * i + 1] && boundary.fixed[3 * i + 2];
   A_.eliminate(held);
-  held_.clear();
-  for (std::size_t i = 0; i < boundary.fixed.size(); ++i)
-    if (boundary.fixed[i]) held_.push_back(static_cast<Index>(i));
+  held_ = problem.fixed;
   return A_;
 }
 
-bool LaplacianMatrix::prepare(const BoundaryState& boundary, double h, double inertia, std::span<const Grab> grabs) {
-  if (h == h_ && inertia == inertia_ && boundary.fixed == fixed_ && boundary.penalised == penalised_ &&
-      boundary.sigma == sigma_) {
-    prepare_grabs(grabs, false);
-    return false;
+bool LaplacianMatrix::prepare(const StepProblem& problem, int& factorisations) {
+  if (made_for_.fits(problem)) return false;
+  if (!made_for_.fits_without_grabs(problem)) {
+    assemble(problem);
+    if (!analysed_) cholesky_.analyze(model_->pattern(), 1);
+    analysed_ = true;
+    ++factorisations;
+    status_ = cholesky_.factor(A_);
+    if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.make_explicit();
   }
-  h_ = h;
-  inertia_ = inertia;
-  fixed_ = boundary.fixed;
-  penalised_ = boundary.penalised;
-  sigma_ = boundary.sigma;
-  assemble(boundary, h, inertia);
-  if (!analysed_) cholesky_.analyze(model_->pattern(), 1);
-  analysed_ = true;
-  status_ = cholesky_.factor(A_);
-  if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.make_explicit();
-  prepare_grabs(grabs, true);
+  made_for_ = MatrixKey(problem);
+  prepare_grabs(problem);
   return true;
 }
 
-void LaplacianMatrix::prepare_grabs(std::span<const Grab> grabs, bool is_new_factor) {
-  const bool same = std::equal(grabs.begin(), grabs.end(), grabs_.begin(), grabs_.end(),
-                               [](const Grab& a, const Grab& b) { return a.same_spring(b); });
-  if (same && !is_new_factor) return;
+void LaplacianMatrix::prepare_grabs(const StepProblem& problem) {
   grabs_.clear();
-  for (const Grab& grab : grabs)
+  for (const Grab& grab : problem.grabs)
     if (grab.stiffness > 0) grabs_.push_back(grab);
   if (grabs_.empty() || status_ != FactorStatus::ok) return;
   const auto count = static_cast<Eigen::Index>(grabs_.size());
@@ -179,7 +170,8 @@ void LaplacianMatrix::prepare_grabs(std::span<const Grab> grabs, bool is_new_fac
     for (std::size_t a = 0; a < 3; ++a) {
       const Grab& grab = grabs_[static_cast<std::size_t>(k)];
       const auto u = static_cast<std::size_t>(3 * grab.nodes[a]);
-      if (!(fixed_[u] && fixed_[u + 1] && fixed_[u + 2])) Z_(grab.nodes[a], k) += grab.weights[a];
+      const std::vector<std::uint8_t>& fixed = problem.boundary.fixed;
+      if (!(fixed[u] && fixed[u + 1] && fixed[u + 2])) Z_(grab.nodes[a], k) += grab.weights[a];
     }
   const Eigen::MatrixXd W = Z_;
   cholesky_.solve(Z_);

@@ -4,7 +4,7 @@
 
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/materials/secant_stiffness.hpp"
-#include "pliant/sim/model.hpp"
+#include "pliant/sim/step_problem.hpp"
 
 namespace pliant {
 
@@ -29,22 +29,22 @@ class LaplacianMatrix {
 
   LaplacianMatrix(std::shared_ptr<const Model> model, const Options& options);
 
-  /// Factorises A for these boundaries and step unless that is the factor at hand. `inertia`: 1/h^2, or 0 in
-  /// quasistatics. Returns whether it factorised, and throws nothing: status() tells how it went.
-  bool prepare(const BoundaryState& boundary, double h, double inertia, std::span<const Grab> grabs = {});
+  /// Makes A for this problem unless that is the one at hand. Returns whether it had to, and counts factorisations;
+  /// throws nothing: status() tells how it went.
+  bool prepare(const StepProblem& problem, int& factorisations);
   FactorStatus status() const { return status_; }
 
   /// d = A^{-1} g, coordinate by coordinate; zero where prescribed.
   void solve(const VecX& g, VecX& d);
 
   /// A without grabs, not factorised.
-  const BlockMatrix& assemble(const BoundaryState& boundary, double h, double inertia);
+  const BlockMatrix& assemble(const StepProblem& problem);
   /// L alone, without mass and boundaries.
   const BlockMatrix& stiffness() const { return stiffness_; }
   SparseCholesky::Statistics statistics() const { return cholesky_.statistics(); }
 
  private:
-  void prepare_grabs(std::span<const Grab> grabs, bool is_new_factor);
+  void prepare_grabs(const StepProblem& problem);
   void correct_for_grabs(VecX& d) const;
 
   std::shared_ptr<const Model> model_;
@@ -55,11 +55,7 @@ class LaplacianMatrix {
   SparseCholesky cholesky_;
   FactorStatus status_ = FactorStatus::singular;
   bool analysed_ = false;
-  // What the factor at hand was made for.
-  double h_ = -1, inertia_ = -1;
-  std::vector<std::uint8_t> fixed_;
-  std::vector<Index> penalised_;
-  std::vector<double> sigma_;
+  MatrixKey made_for_;
   std::vector<Index> held_;  ///< the prescribed unknowns
   std::vector<Grab> grabs_;
   Eigen::MatrixXd Z_;         ///< a column per grab

@@ -20,7 +20,7 @@ const ParameterNames<InitialPreconditioner> kPreconditioners = {{"laplacian", In
                                                                 {"rest-pose", InitialPreconditioner::rest_pose},
                                                                 {"jacobi", InitialPreconditioner::jacobi}};
 
-std::vector<Parameter> common_parameters() {
+std::vector<Parameter> quasi_newton_parameters() {
   return {
       choice_parameter("integrator", kMinimisingIntegratorNames,
                        "time integration; implicit-midpoint does not damp, quasistatic drops inertia"),
@@ -53,7 +53,7 @@ std::vector<Parameter> common_parameters() {
 
 SolverEntry entry(std::string name, std::string summary, std::vector<Parameter> more,
                   std::function<void(const ParameterMap&, QuasiNewtonOptions&)> apply) {
-  SolverEntry entry{name, "quasi-newton", std::move(summary), common_parameters(), nullptr};
+  SolverEntry entry{name, "quasi-newton", std::move(summary), quasi_newton_parameters(), nullptr};
   entry.parameters.insert(entry.parameters.begin() + 1, more.begin(), more.end());
   entry.make = [name, apply](std::shared_ptr<const Model> model, const ParameterMap& values) {
     QuasiNewtonOptions options;

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
-#include "pliant/sim/start_check.hpp"
 
 namespace pliant {
 
@@ -20,119 +19,44 @@ constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
 }  // namespace
 
 QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const QuasiNewtonOptions& options)
-    : model_(std::move(model)),
+    : Stepper(std::move(model), {options.integrator}),
       options_(options),
-      potential_(model_, options.integrator),
-      convergence_(model_, options.criterion),
-      hessian_(make_initial_hessian(model_, options.hessian)),
+      convergence_(this->model(), options.criterion),
+      hessian_(make_initial_hessian(this->model(), options.hessian)),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
       rho_(options.spectral_radius) {}
 
-StepReport QuasiNewtonStepper::step(State& state, double h) {
-  StepReport report;
-  {
-    const Stopwatch watch(report.seconds.total);
-    if (refuse_bad_start(state, h, report)) return report;
-    potential_.begin_step(state, h);
-    {
-      const Stopwatch factorisation(report.seconds.factorisation);
-      const int factorised = hessian_->prepare(potential_);
-      report.factorisations += factorised;
-      if (factorised > 0 && options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0 &&
-          hessian_->status() == FactorStatus::ok)
-        estimate_spectral_radius();
-    }
-    if (hessian_->status() != FactorStatus::ok) {
-      report.outcome = Outcome::factorisation_failed;
-      report.detail = fmt::format(
-          "the initial Hessian could not be factorised: {}{}", to_string(hessian_->status()),
-          options_.integrator == Integrator::quasistatic ? "; without inertia, pins must hold every body" : "");
-      return report;
-    }
-    if (begin(report)) iterate(report);
-    report.linear_iterations = hessian_->linear_iterations();
-    if (report.advanced()) {
-      potential_.end_step(current_.x, state);
-      report.minimum_gap = potential_.minimum_gap(current_.x);
-    }
-  }
-  return report;
+void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
+  if (!prepare(report) || !find_start(report)) return;
+  iterate(report);
+  report.linear_iterations = hessian_->linear_iterations();
+  std::swap(solution.x, current_.x);
+  std::swap(solution.gradient, current_.gradient);
+  solution.energy = current_.energy;
+  solution.is_measured = true;
 }
 
-/// Algorithm 1 begins at the inertial prediction. Where the energy is infinite there (a law with a barrier, predicted
-/// into inversion), it begins where the last step ended.
-bool QuasiNewtonStepper::begin(StepReport& report) {
-  const Stopwatch watch(report.seconds.assembly);
-  lbfgs_.forget();
-  rescue_ = false;
-  omega_ = 1;
-  plain_iterations_ = 0;
-  if (potential_.has_inertia()) {
-    current_.x = potential_.predicted_start();
-    current_.energy = potential_.gradient(current_.x, current_.gradient);
-    if (std::isfinite(current_.energy)) return true;
-  }
-  current_.x = potential_.start();
-  current_.energy = potential_.gradient(current_.x, current_.gradient);
-  if (std::isfinite(current_.energy)) return true;
-  report.outcome = Outcome::inverted_start;
-  report.detail =
-      "an element is inverted where the step begins, and its material has no finite energy there; use a smaller step, "
-      "a "
-      "penalty for moving boundaries, or a material that survives inversion";
-  return false;
-}
-
+/// quasi-newton, Algorithms 1 and 2; with a window of zero, Projective Dynamics.
 void QuasiNewtonStepper::iterate(StepReport& report) {
-  const double h = potential_.h();
-  const auto end = [&](Outcome outcome, std::string detail) {
-    report.outcome = outcome;
-    report.detail = std::move(detail);
-  };
   previous_x_ = current_.x;
-  potential_.contact_change();
+  potential().contact_change();
   for (;;) {
-    const double last_step = report.residuals.step_length;
     const bool is_last = report.iterations == options_.iterations;
-    report.energy = current_.energy;
-    if (is_last || options_.stops_early || options_.history) {
-      report.residuals = convergence_.measure(current_.gradient, potential_.boundary());
-      report.residuals.step_length = last_step;
-      if (!std::isfinite(report.residuals.force)) return end(Outcome::not_finite, "the forces are not finite");
-    }
-    if (options_.stops_early && convergence_.satisfied(report.residuals)) return end(Outcome::converged, "");
-    if (is_last) return end(Outcome::budget_spent, "");
-
-    if (rescue_) {
-      const Stopwatch watch(report.seconds.factorisation);
-      ++report.factorisations;
-      lbfgs_.forget();
-      if (!hessian_->follow(potential_, current_.x, damping_))
-        return end(Outcome::budget_spent,
-                   "far beyond ordinary stretches, and the Hessian there could not be factorised");
-    }
+    if (is_satisfied(is_last, report)) return;
+    if (is_last) return report.end(Outcome::budget_spent, "");
+    if (rescue_ && !follow(report)) return;
     history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
       descent = lbfgs_.direction(
           current_.gradient, [&](const VecX& q, VecX& r) { hessian_->solve(q, lbfgs_, r); }, dx_);
     }
-    if (!std::isfinite(descent.largest)) return end(Outcome::not_finite, "the direction is not finite");
+    if (!std::isfinite(descent.largest)) return report.end(Outcome::not_finite, "the direction is not finite");
     ++report.iterations;
-    report.residuals.step_length = descent.largest / h;
-    if (descent.largest == 0) return end(Outcome::converged, "");
-    if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length))
-      return end(Outcome::converged, "");
+    report.residuals.step_length = descent.largest / problem().h;
+    if (descent.largest == 0) return report.end(Outcome::converged, "");
 
-    LineSearchResult found;
-    {
-      const Stopwatch watch(report.seconds.line_search);
-      found = line_search(potential_, current_, {dx_, descent.slope}, options_.line_search, trial_);
-    }
-    report.line_search_evaluations += found.evaluations;
-    if (options_.history)
-      report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
-                                report.residuals.step_length, found.alpha, false});
+    const LineSearchResult found = search(descent, report);
     // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
     // not.
     if (found.alpha < kTooSoft && !rescue_ && hessian_->can_follow() && -descent.slope > std::abs(current_.energy)) {
@@ -140,13 +64,10 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
       continue;
     }
     // Where rounding hides any further decrease, the rest of the budget has no use.
-    if (!found.accepted) {
-      report.residuals.force = current_.gradient.norm();
-      return end(Outcome::budget_spent,
-                 fmt::format("no step length above {:.0e} lowers the energy in iteration {}: residual {:.3g} N",
-                             options_.line_search.smallest_step, report.iterations, report.residuals.force));
-    }
-    report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+    if (!found.accepted)
+      return report.end(Outcome::budget_spent,
+                        fmt::format("no step length above {:.0e} lowers the energy in iteration {}",
+                                    options_.line_search.smallest_step, report.iterations));
     if (rescue_) damping_ = found.alpha == 1 ? std::max(damping_ / 4, kLeastDamping) : std::min(damping_ * 4, 1.0);
     {
       const Stopwatch watch(report.seconds.solve);
@@ -155,7 +76,80 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     }
     std::swap(current_, trial_);  // trial_ is now the iterate before
     if (options_.method == QuasiNewtonMethod::chebyshev) accelerate();
+    if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length))
+      return report.end(Outcome::converged, "");
   }
+}
+
+/// The matrix, which is at hand unless what it depends on has changed.
+bool QuasiNewtonStepper::prepare(StepReport& report) {
+  const Stopwatch watch(report.seconds.factorisation);
+  const bool is_new = hessian_->prepare(potential(), report);
+  if (hessian_->status() != FactorStatus::ok) {
+    report.end(Outcome::factorisation_failed,
+               fmt::format("the initial Hessian could not be factorised: {}{}", to_string(hessian_->status()),
+                           problem().has_inertia() ? "" : "; without inertia, pins must hold every body"));
+    return false;
+  }
+  if (is_new && options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0)
+    estimate_spectral_radius();
+  return true;
+}
+
+/// Algorithm 1 begins at the inertial prediction. Where the energy is infinite there (a law with a barrier, predicted
+/// into inversion), it begins where the last step ended.
+bool QuasiNewtonStepper::find_start(StepReport& report) {
+  const Stopwatch watch(report.seconds.assembly);
+  lbfgs_.forget();
+  rescue_ = false;
+  omega_ = 1;
+  plain_iterations_ = 0;
+  if (problem().has_inertia()) {
+    current_.x = problem().predicted_start();
+    current_.energy = potential().gradient(current_.x, current_.gradient);
+    if (std::isfinite(current_.energy)) return true;
+  }
+  current_.x = potential().start();
+  current_.energy = potential().gradient(current_.x, current_.gradient);
+  if (std::isfinite(current_.energy)) return true;
+  report.end(Outcome::inverted_start,
+             "an element is inverted where the step begins, and its material has no finite energy there; use a smaller "
+             "step, a penalty for moving boundaries, or a material that survives inversion");
+  return false;
+}
+
+/// Measures the iterate where anybody looks at it, and ends the step where the criterion is met.
+bool QuasiNewtonStepper::is_satisfied(bool is_last, StepReport& report) {
+  if (!is_last && !options_.stops_early && !options_.history) return false;
+  convergence_.measure(current_.gradient, problem().boundary, report.residuals);
+  if (!std::isfinite(report.residuals.force)) {
+    report.end(Outcome::not_finite, "the forces are not finite");
+    return true;
+  }
+  if (!options_.stops_early || !convergence_.satisfied(report.residuals, report.iterations)) return false;
+  report.end(Outcome::converged, "");
+  return true;
+}
+
+/// Makes the matrix anew at the iterate.
+bool QuasiNewtonStepper::follow(StepReport& report) {
+  const Stopwatch watch(report.seconds.factorisation);
+  ++report.factorisations;
+  lbfgs_.forget();
+  if (hessian_->follow(potential(), current_.x, damping_)) return true;
+  report.end(Outcome::budget_spent, "far beyond ordinary stretches, and the Hessian there could not be factorised");
+  return false;
+}
+
+LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, StepReport& report) {
+  const Stopwatch watch(report.seconds.line_search);
+  const LineSearchResult found = line_search(potential(), current_, {dx_, descent.slope}, options_.line_search, trial_);
+  report.line_search_evaluations += found.evaluations;
+  if (found.accepted) report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+  if (options_.history)
+    report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
+                              report.residuals.step_length, found.alpha, false});
+  return found;
 }
 
 /// A constant matrix serves ordinary stretches. Where a law that grows faster than their square is stretched far
@@ -165,15 +159,15 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
 void QuasiNewtonStepper::begin_rescue() {
   rescue_ = true;
   damping_ = kFirstDamping;
-  trial_.x = potential_.start();
-  trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
+  trial_.x = potential().start();
+  trial_.energy = potential().gradient(trial_.x, trial_.gradient);
   if (trial_.energy < current_.energy) std::swap(current_, trial_);
 }
 
 /// A pair taken while other nodes were in touch speaks of another function: of the older pairs only as many stay as the
 /// share of contacts that did.
 void QuasiNewtonStepper::forget_other_contacts() {
-  const auto change = potential_.contact_change();
+  const auto change = potential().contact_change();
   if (change.changed == 0) return;
   const double same = 1 - static_cast<double>(change.changed) / change.touching;
   lbfgs_.keep(static_cast<std::size_t>(same * static_cast<double>(lbfgs_.pairs())));
@@ -193,7 +187,7 @@ void QuasiNewtonStepper::accelerate() {
   if (omega_ == 1) return;
   const double limit = trial_.energy;  // E(x_k)
   trial_.x = omega_ * (current_.x - trial_.x) + trial_.x;
-  trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
+  trial_.energy = potential().gradient(trial_.x, trial_.gradient);
   if (trial_.energy <= limit) {
     std::swap(current_, trial_);
   } else {
@@ -203,22 +197,22 @@ void QuasiNewtonStepper::accelerate() {
 }
 
 /// The radius of 1 - A^{-1} H at rest, which rules the convergence of plain iterations, by power iteration from a fixed
-/// vector: a property of model and time step, not of the states a run happens to pass.
+/// vector: a property of the model and of what the matrix depends on, not of the states a run happens to pass.
 void QuasiNewtonStepper::estimate_spectral_radius() {
   constexpr int kIterations = 60;
-  BlockMatrix H = potential_.make_matrix();
-  potential_.hessian(model_->rest(), Projection::analytic, 1, H);
-  VecX v(model_->rest().size()), Hv, r;
+  BlockMatrix H = potential().make_matrix();
+  potential().rest_hessian(H);
+  VecX v(model()->rest().size()), Hv, r;
   for (Eigen::Index i = 0; i < v.size(); ++i) {
     const double hash = 12.9898 * static_cast<double>(i + 1);
-    v[i] = potential_.boundary().fixed[static_cast<std::size_t>(i)] ? 0 : std::sin(hash * hash);
+    v[i] = std::sin(hash * hash);
   }
+  potential().clear_prescribed(v);
   double radius = 0;
   for (int k = 0; k < kIterations && v.norm() > 0; ++k) {
     v /= v.norm();
     H.multiply(v, Hv);
-    for (Eigen::Index i = 0; i < v.size(); ++i)
-      if (potential_.boundary().fixed[static_cast<std::size_t>(i)]) Hv[i] = 0;
+    potential().clear_prescribed(Hv);
     hessian_->solve(Hv, lbfgs_, r);
     v -= r;
     radius = v.norm();

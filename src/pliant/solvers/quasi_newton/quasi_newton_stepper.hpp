@@ -32,21 +32,25 @@ class QuasiNewtonStepper final : public Stepper {
   QuasiNewtonStepper(std::shared_ptr<const Model> model, const QuasiNewtonOptions& options);
 
   std::string_view name() const override { return options_.name; }
-  StepReport step(State& state, double h) override;
   /// As given or estimated; 0 before the first step of Chebyshev's method.
   double spectral_radius() const { return rho_; }
 
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
+
  private:
+  bool prepare(StepReport& report);
+  bool find_start(StepReport& report);
   void iterate(StepReport& report);
-  bool begin(StepReport& report);
+  bool is_satisfied(bool is_last, StepReport& report);
+  bool follow(StepReport& report);
+  LineSearchResult search(const history::Descent& descent, StepReport& report);
   void begin_rescue();
   void accelerate();
   void forget_other_contacts();
   void estimate_spectral_radius();
 
-  std::shared_ptr<const Model> model_;
   QuasiNewtonOptions options_;
-  IncrementalPotential potential_;
   ConvergenceTest convergence_;
   std::unique_ptr<InitialHessian> hessian_;
   Lbfgs lbfgs_;

@@ -11,7 +11,7 @@ namespace pliant {
 namespace {
 
 constexpr Index kElementGrain = 16;
-constexpr Index kNodeGrain = 2048;
+constexpr Index kCornerGrain = 2048;
 
 }  // namespace
 
@@ -107,7 +107,7 @@ void CorotatedElements::add_impulse(const VecX& v, double h, std::span<const dou
       write_forces(forces, 4, 0, kBatch, forces_.data() + 12 * kBatch * b);
     }
   });
-  for_chunks(static_cast<Index>(corner_start_.size()) - 1, kNodeGrain, [&](Index begin, Index end) {
+  for_chunks(static_cast<Index>(corner_start_.size()) - 1, kCornerGrain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       double fx = 0, fy = 0, fz = 0;
       for (auto k = corner_start_[at(i)]; k < corner_start_[at(i) + 1]; ++k) {

@@ -33,8 +33,9 @@ Vec3 friction_force(const Vec3& slip, const Vec3& normal, double limit, double m
 
 }  // namespace
 
-ExplicitContact::ExplicitContact(std::shared_ptr<const Model> model, const BodyContactOptions& options)
-    : model_(std::move(model)), surfaces_(model_, options) {
+ExplicitContact::ExplicitContact(std::shared_ptr<const Model> model, const ColliderPenalty* colliders,
+                                 const BodyContactOptions& options)
+    : model_(std::move(model)), colliders_(colliders), surfaces_(model_, options) {
   if (empty()) return;
   area_.assign(at(model_->nodes()), 0.0);
   body_.resize(at(model_->nodes()));
@@ -63,22 +64,23 @@ double ExplicitContact::weight(Index node, double h) const {
                   model_->bodies()[b].density * area_[at(node)] * std::min(h * wave_speed_[b], extent_[b]));
 }
 
-void ExplicitContact::find_colliders(const State& state, double h) {
+void ExplicitContact::find_colliders(const StepProblem& problem) {
+  const double h = problem.h;
   found_.clear();
-  if (!model_->colliders()) return;
-  const std::vector<Collider>& colliders = model_->colliders()->colliders();
-  const std::vector<Index>& nodes = model_->colliders()->stencils().nodes;
+  if (!colliders_) return;
+  const std::vector<Collider>& colliders = colliders_->colliders();
+  const std::vector<Index>& nodes = colliders_->stencils().nodes;
   std::vector<RigidPose> now, before;
   for (const Collider& collider : colliders) {
-    now.push_back(collider.motion.pose(state.time));
-    before.push_back(collider.motion.pose(state.time - h));
+    now.push_back(collider.motion.pose(problem.start));
+    before.push_back(collider.motion.pose(problem.start - h));
   }
   const auto count = static_cast<Index>(nodes.size());
   found_.resize(at((count + kContactGrain - 1) / kContactGrain));
   for_chunks(count, kContactGrain, [&](Index begin, Index end) {
     std::vector<ColliderContact>& found = found_[at(begin / kContactGrain)];
     for (Index k = begin; k < end; ++k) {
-      const Vec3 p = node(state.x, nodes[at(k)]);
+      const Vec3 p = node(problem.x_n, nodes[at(k)]);
       for (std::size_t c = 0; c < colliders.size(); ++c) {
         const Distance d = distance(colliders[c], now[c], p);
         if (d.value < 0)
@@ -88,26 +90,28 @@ void ExplicitContact::find_colliders(const State& state, double h) {
   });
 }
 
-void ExplicitContact::push(const State& state, double h, const ColliderContact& contact, double share,
+void ExplicitContact::push(const StepProblem& problem, const ColliderContact& contact, double share,
                            VecX& force) const {
-  const Collider& collider = model_->colliders()->colliders()[contact.collider];
+  const double h = problem.h;
+  const Collider& collider = colliders_->colliders()[contact.collider];
   const Index i = contact.node;
   const double pressure = std::min(collider.stiffness, kStability / (h * h)) * share * weight(i, h) * contact.depth;
   node(force, i) += pressure * contact.normal;
-  const Vec3 slip = node(state.v, i) - contact.surface_velocity;
+  const Vec3 slip = node(problem.v_n, i) - contact.surface_velocity;
   node(force, i) -= friction_force(slip, contact.normal, collider.friction * pressure, model_->mass().lumped()[i] / h);
 }
 
-void ExplicitContact::push(const State& state, double h, const BodyContact& contact, double share, VecX& force) const {
+void ExplicitContact::push(const StepProblem& problem, const BodyContact& contact, double share, VecX& force) const {
+  const double h = problem.h;
   const BodyContactOptions& options = surfaces_.options();
   const Index i = contact.point;
   double triangle = 0, mass = 0;
-  Vec3 slip = node(state.v, i);
+  Vec3 slip = node(problem.v_n, i);
   for (std::size_t a = 0; a < 3; ++a) {
     const double w = contact.weights[static_cast<Eigen::Index>(a)];
     triangle += w * weight(contact.triangle[a], h);
     mass += w * model_->mass().lumped()[contact.triangle[a]];
-    slip -= w * node(state.v, contact.triangle[a]);
+    slip -= w * node(problem.v_n, contact.triangle[a]);
   }
   const double own = weight(i, h), series = own * triangle / (own + triangle);
   const double pressure = std::min(options.stiffness, kStability / (h * h)) * share * series * contact.depth;
@@ -118,12 +122,13 @@ void ExplicitContact::push(const State& state, double h, const BodyContact& cont
     node(force, contact.triangle[a]) -= contact.weights[static_cast<Eigen::Index>(a)] * f;
 }
 
-void ExplicitContact::add_forces(const State& state, double h, VecX& force) {
+void ExplicitContact::add_forces(const StepProblem& problem, VecX& force) {
+  const double h = problem.h;
   touching_ = 0;
   if (empty()) return;
-  find_colliders(state, h);
+  find_colliders(problem);
   const std::vector<BodyContact>& pairs =
-      surfaces_.find(state.x, surfaces_.none() ? 0 : 2 * h * state.v.cwiseAbs().maxCoeff());
+      surfaces_.find(problem.x_n, surfaces_.none() ? 0 : 2 * h * problem.v_n.cwiseAbs().maxCoeff());
   std::vector<double> together(mass_.size(), 0.0);
   for (const auto& found : found_)
     for (const ColliderContact& contact : found) together[at(body_[at(contact.node)])] += weight(contact.node, h);
@@ -134,11 +139,11 @@ void ExplicitContact::add_forces(const State& state, double h, VecX& force) {
   const auto share = [&](Index i) { return std::min(1.0, mass_[at(body_[at(i)])] / together[at(body_[at(i)])]); };
   for (const auto& found : found_)
     for (const ColliderContact& contact : found) {
-      push(state, h, contact, share(contact.node), force);
+      push(problem, contact, share(contact.node), force);
       ++touching_;
     }
   for (const BodyContact& contact : pairs) {
-    push(state, h, contact, std::min(share(contact.point), share(contact.triangle[0])), force);
+    push(problem, contact, std::min(share(contact.point), share(contact.triangle[0])), force);
     ++touching_;
   }
 }

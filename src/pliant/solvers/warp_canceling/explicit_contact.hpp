@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "pliant/sim/model.hpp"
+#include "pliant/sim/step_problem.hpp"
 #include "pliant/solvers/warp_canceling/body_contact.hpp"
 
 namespace pliant {
@@ -21,11 +21,13 @@ namespace pliant {
 /// sink deep. Two surfaces that touch have the weight of both in series.
 class ExplicitContact {
  public:
-  ExplicitContact(std::shared_ptr<const Model> model, const BodyContactOptions& options);
+  /// `colliders`: those it pushes bodies out of, or none.
+  ExplicitContact(std::shared_ptr<const Model> model, const ColliderPenalty* colliders,
+                  const BodyContactOptions& options);
 
-  bool empty() const { return !model_->colliders() && surfaces_.none(); }
-  /// Adds the forces of this state, N.
-  void add_forces(const State& state, double h, VecX& force);
+  bool empty() const { return !colliders_ && surfaces_.none(); }
+  /// Adds the forces where the step begins, N.
+  void add_forces(const StepProblem& problem, VecX& force);
   /// Contacts there were when forces were last asked for.
   Index touching() const { return touching_; }
 
@@ -37,11 +39,12 @@ class ExplicitContact {
     Vec3 normal, surface_velocity;
   };
   double weight(Index node, double h) const;
-  void find_colliders(const State& state, double h);
-  void push(const State& state, double h, const ColliderContact& contact, double share, VecX& force) const;
-  void push(const State& state, double h, const BodyContact& contact, double share, VecX& force) const;
+  void find_colliders(const StepProblem& problem);
+  void push(const StepProblem& problem, const ColliderContact& contact, double share, VecX& force) const;
+  void push(const StepProblem& problem, const BodyContact& contact, double share, VecX& force) const;
 
   std::shared_ptr<const Model> model_;
+  const ColliderPenalty* colliders_;
   BodyContacts surfaces_;
   // Of each node:
   std::vector<double> area_;  ///< of the surface at rest, m^2

@@ -38,8 +38,12 @@ double Schedule::predicted(std::span<const std::uint8_t> marked) const {
   return sum * wall_per_cost_;
 }
 
-void Schedule::mark(std::span<const double> badness, std::int64_t steps, std::vector<std::uint8_t>& marked) const {
-  marked.assign(parent_.size(), 0);
+void Schedule::mark(std::span<const double> badness, std::int64_t steps, const std::vector<std::uint8_t>& dirty,
+                    std::vector<std::uint8_t>& marked) const {
+  if (options_.kind == ScheduleKind::never || options_.kind == ScheduleKind::periodic)
+    marked.assign(parent_.size(), 0);
+  else
+    marked = dirty;
   const auto mark_worse_than = [&](double limit) {
     for (std::size_t s = 0; s < badness.size(); ++s)
       if (badness[s] > limit) mark_path(static_cast<Index>(s), marked);

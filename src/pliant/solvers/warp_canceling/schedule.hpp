@@ -37,8 +37,12 @@ class Schedule {
  public:
   Schedule(const ScheduleOptions& options, std::vector<Index> parent);
 
-  /// Marks supernodes together with all their ancestors. `steps`: how many were taken since everything was fresh.
-  void mark(std::span<const double> badness, std::int64_t steps, std::vector<std::uint8_t>& marked) const;
+  /// Marks supernodes together with all their ancestors. `steps`: how many were taken since everything was fresh. The
+  /// `dirty` ones are computed again in any case: they count, and are marked too where the schedule looks at errors.
+  void mark(std::span<const double> badness, std::int64_t steps, const std::vector<std::uint8_t>& dirty,
+            std::vector<std::uint8_t>& marked) const;
+  /// Marks a supernode and its ancestors.
+  void mark_path(Index s, std::vector<std::uint8_t>& marked) const;
   /// After a factorisation of the marked supernodes: new costs of each enter an exponential moving average.
   void learn(const std::vector<SparseCholesky::SupernodeCost>& costs, std::span<const std::uint8_t> marked,
              double seconds);
@@ -51,7 +55,6 @@ class Schedule {
   double predicted(std::span<const std::uint8_t> marked) const;
 
  private:
-  void mark_path(Index s, std::vector<std::uint8_t>& marked) const;
   double path_cost(Index s, const std::vector<std::uint8_t>& marked) const;
 
   ScheduleOptions options_;

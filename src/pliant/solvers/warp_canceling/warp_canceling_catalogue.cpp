@@ -16,7 +16,7 @@ const ParameterNames<CostKind> kCosts = {{"measured", CostKind::measured}, {"flo
 const ParameterNames<NodeRotationKind> kRotations = {
     {"auto", NodeRotationKind::automatic}, {"ring", NodeRotationKind::ring}, {"identity", NodeRotationKind::identity}};
 const ParameterNames<WarpUnknown> kUnknowns = {{"change", WarpUnknown::change}, {"velocity", WarpUnknown::velocity}};
-const ParameterNames<PreconditionerKind> kPreconditioners = {
+const ParameterNames<PreconditionerKind> kPcgPreconditioners = {
     {"jacobi", PreconditionerKind::jacobi},
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
@@ -106,14 +106,14 @@ std::vector<SolverEntry> warp_canceling_solvers() {
           "corotational", "corotated linear elasticity, linearly implicit: one factorisation a step", {},
           [](const ParameterMap&, WarpCancelingOptions& options) { options.schedule.kind = ScheduleKind::everything; }),
       entry("corotational-cg", "the same system by preconditioned conjugate gradients",
-            {choice_parameter("preconditioner", kPreconditioners, "of conjugate gradients"),
+            {choice_parameter("preconditioner", kPcgPreconditioners, "of conjugate gradients"),
              {"tolerance", 1e-4, "1 or N s", "residual at which the iteration ends", {}, 0.0},
              choice_parameter("residual", kResiduals, "relative to the right-hand side, or absolute in N s"),
              {"max_iterations", std::int64_t{10000}, "", "of a step", {}, 1.0, 1e9}},
             [](const ParameterMap& values, WarpCancelingOptions& options) {
               options.solve = LinearSolve::conjugate_gradients;
               options.schedule.kind = ScheduleKind::everything;
-              options.preconditioner = chosen_value(values, "preconditioner", kPreconditioners);
+              options.preconditioner = chosen_value(values, "preconditioner", kPcgPreconditioners);
               options.pcg.tolerance = number(values, "tolerance");
               options.pcg.max_iterations = static_cast<int>(std::get<std::int64_t>(values.at("max_iterations")));
               options.absolute_residual = chosen_value(values, "residual", kResiduals);

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "pliant/linalg/pcg.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
-#include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/warp_canceling/explicit_contact.hpp"
 #include "pliant/solvers/warp_canceling/node_rotations.hpp"
 #include "pliant/solvers/warp_canceling/rigid_motion.hpp"
@@ -17,6 +17,10 @@ enum class LinearSolve { direct, conjugate_gradients };
 /// and at rest, or the velocity itself, as the paper has it (4). The same where the matrix is fresh.
 enum class WarpUnknown { change, velocity };
 
+/// How colliders push: as part of the linear system, by the penalty that all families share, or as forces of the step's
+/// start, as the paper has it (explicit_contact.hpp).
+enum class ColliderTreatment { in_matrix, as_forces };
+
 struct WarpCancelingOptions {
   std::string name = "warp-canceling";
   LinearSolve solve = LinearSolve::direct;
@@ -25,6 +29,7 @@ struct WarpCancelingOptions {
   NodeRotationKind rotations = NodeRotationKind::automatic;
   /// Badness above which a supernode that was left alone is damped towards its rigid motion, m/s.
   double damp_above = std::numeric_limits<double>::infinity();
+  ColliderTreatment colliders = ColliderTreatment::in_matrix;
   BodyContactOptions contact;
   // Of conjugate gradients:
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
@@ -38,8 +43,9 @@ struct WarpCancelingOptions {
 ///
 /// A~ the WarpedMatrix, R the rotations of the nodes, A the matrix with the present rotations of all elements, which is
 /// only ever applied, and v* a prediction: the velocities with the uniform change of free parts, prescribed where
-/// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Grabs
-/// are springs at the end of the step: three columns each, added to the inverse at hand (Woodbury).
+/// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Nodes that
+/// press on colliders have blocks of their own in A, and are refreshed when they change. Grabs are springs at the end of
+/// the step: three columns each, added to the inverse at hand (Woodbury).
 class WarpCancelingStepper final : public Stepper {
  public:
   /// Throws InputError for models with springs, fibres, energies of the user, elements of higher order or consistent
@@ -47,7 +53,6 @@ class WarpCancelingStepper final : public Stepper {
   WarpCancelingStepper(std::shared_ptr<const Model> model, const WarpCancelingOptions& options);
 
   std::string_view name() const override { return options_.name; }
-  StepReport step(State& state, double h) override;
   std::vector<ElementValues> element_values() const override;
   std::vector<double> memory() const override;
   void recall(std::span<const double> memory) override;
@@ -58,25 +63,30 @@ class WarpCancelingStepper final : public Stepper {
   /// Supernodes recomputed in the last step.
   std::span<const std::uint8_t> refreshed() const { return marked_; }
 
+ protected:
+  void advance(Solution& solution, StepReport& report) override;
+  std::string remedy() const override;
+
  private:
   struct Stages;
-  void advance(State& state, double h, Stages& stages, StepReport& report);
+  bool solve(Stages& stages, StepReport& report);
+  bool begin(Stages& stages, StepReport& report);
   void deform(const VecX& x);
-  bool prepare(const BoundaryState& boundary, double h);
-  bool restore(const State& state, double h);
-  void right_hand_side(const State& state, const BoundaryState& boundary, double h);
-  void choose(const State& state, bool all, Stages& stages);
+  bool prepare(const StepProblem& problem);
+  bool restore();
+  void predict();
+  void right_hand_side();
+  void choose(bool all, Stages& stages);
   FactorStatus refresh(Stages& stages, StepReport& report);
   void solve_directly();
   void apply_inverse(Eigen::Ref<Eigen::MatrixXd> columns);
-  void pull_grabs();
+  void solve_with_grabs();
   bool solve_iteratively(StepReport& report);
-  void correct_rigid_motion(const State& state, double h);
-  void damp(const State& state);
-  void measure(const State& before, const BoundaryState& boundary, double h, StepReport& report);
-  void tell(const Stages& stages, StepReport& report) const;
+  void correct_rigid_motion();
+  void damp();
+  void hand_over(Solution& solution);
+  void record(const Stages& stages, StepReport& report) const;
 
-  std::shared_ptr<const Model> model_;
   WarpCancelingOptions options_;
   SparseCholesky cholesky_;
   SupernodePartition partition_;
@@ -86,27 +96,27 @@ class WarpCancelingStepper final : public Stepper {
   WarpError error_;
   Schedule schedule_;
   FreeParts parts_;
+  ImplicitColliders colliders_;
   ExplicitContact contact_;
-  ConvergenceTest residuals_;
   BlockProduct<double> product_;
   std::unique_ptr<Preconditioner<double>> preconditioner_;
   Pcg<double> pcg_;
 
-  // What the matrix at hand was made for.
-  double h_ = -1;
-  std::vector<std::uint8_t> fixed_, held_;  ///< per unknown, per node
-  std::vector<Index> penalised_;
-  std::vector<double> sigma_;
+  MatrixKey made_for_;              ///< the matrix at hand
+  std::vector<std::uint8_t> held_;  ///< per node: an unknown of it is prescribed
+  bool keeps_updates_ = false;      ///< whether parts of the factor can be made anew
   // What the last step left behind: its state with rotations and forces, and what the matrix was applied to.
   VecX x_, v_, change_, elastic_force_;
   double elastic_energy_ = 0;
   std::int64_t steps_ = 0;  ///< since everything was fresh
   std::vector<double> recalled_;
-  std::vector<std::uint8_t> marked_;
-  std::vector<double> refreshed_;  ///< per element, 0 or 1
-  std::vector<Grab> grabs_;
+  std::vector<std::uint8_t> marked_;          ///< supernodes with fresh rotations
+  std::vector<std::uint8_t> dirty_;           ///< these, and those whose contacts with colliders changed
+  std::vector<std::uint8_t> changed_;         ///< scratch, per node
+  std::vector<double> refreshed_;             ///< per element, 0 or 1
+  bool had_grabs_ = false;
   BlockMatrix with_grabs_;
-  VecX force_, predicted_, rhs_, next_v_, next_x_, residual_, scratch_;
+  VecX force_, predicted_, rhs_, next_v_, scratch_;
 };
 
 }  // namespace pliant

@@ -90,11 +90,15 @@ WarpedMatrix::WarpedMatrix(const Model& model, const CorotatedElements& elements
   for (std::size_t k = 0; k < target.size(); ++k)
     if (target[k] >= 0) source_[at(next[at(target[k])]++)] = static_cast<std::uint32_t>(2 * k + transposed[k]);
 
+  supernode_ = partition.of_node;
+  if (model.colliders()) present_ = in_matrix_ = std::vector<Touch>(at(model.nodes()));
   Q_.resize(at(elements.batches()));
   blocks_.resize(90 * at(elements.slots()));
 }
 
-void WarpedMatrix::set_boundary(const BoundaryState& boundary, double h) {
+void WarpedMatrix::set_boundary(const StepProblem& problem) {
+  const BoundaryState& boundary = problem.boundary;
+  const double h = h_ = problem.h;
   fixed_ = boundary.fixed;
   scale_.clear();
   diagonal_.resize(at(model_.nodes()));
@@ -108,7 +112,22 @@ void WarpedMatrix::set_boundary(const BoundaryState& boundary, double h) {
     diagonal_[at(boundary.penalised[k])] += h * h * boundary.sigma[k] * mass[boundary.penalised[k]];
 }
 
-void WarpedMatrix::refresh(std::span<const std::uint8_t> marked, std::span<const Mat3> node_rotations) {
+void WarpedMatrix::set_touching(std::span<const ColliderTouch> touching, std::span<const Mat3> node_rotations,
+                                double tolerance, std::vector<std::uint8_t>& changed) {
+  changed.assign(present_.size(), 0);
+  for (Touch& touch : present_) touch.touches = false;
+  for (const ColliderTouch& touch : touching) {
+    const auto i = at(touch.node);
+    Mat3 block = h_ * h_ * touch.stiffness;
+    if (!node_rotations.empty()) block = node_rotations[i].transpose() * block * node_rotations[i];
+    present_[i] = {true, block};
+    changed[i] = !in_matrix_[i].touches || (block - in_matrix_[i].block).norm() > tolerance * block.norm();
+  }
+  for (std::size_t i = 0; i < present_.size(); ++i) changed[i] |= in_matrix_[i].touches && !present_[i].touches;
+}
+
+void WarpedMatrix::refresh(std::span<const std::uint8_t> marked, std::span<const std::uint8_t> dirty,
+                           std::span<const Mat3> node_rotations) {
   // Slots of the marked supernodes, cut at the borders of batches: neighbours in the tree mostly are neighbours here.
   struct Piece {
     Index batch;
@@ -146,7 +165,9 @@ void WarpedMatrix::refresh(std::span<const std::uint8_t> marked, std::span<const
       }
     }
   });
-  assemble(marked);
+  for (std::size_t i = 0; i < present_.size(); ++i)
+    if (dirty[at(supernode_[i])]) in_matrix_[i] = present_[i];
+  assemble(dirty);
 }
 
 /// Sums the blocks that go to the panels of marked supernodes, cut at prescribed unknowns.
@@ -172,6 +193,8 @@ void WarpedMatrix::assemble(std::span<const std::uint8_t> marked) {
       const Index row = block_row_[at(k)], column = pattern.columns()[at(k)];
       if (row == column)
         for (int c = 0; c < 3; ++c) sum[4 * c] += diagonal_[at(row)];
+      if (row == column && !in_matrix_.empty() && in_matrix_[at(row)].touches)
+        for (int e = 0; e < 9; ++e) sum[e] += in_matrix_[at(row)].block.data()[e];
       const std::uint8_t *fixed_rows = fixed_.data() + 3 * at(row), *fixed_columns = fixed_.data() + 3 * at(column);
       for (int c = 0; c < 3; ++c)
         for (int r = 0; r < 3; ++r)
@@ -181,13 +204,24 @@ void WarpedMatrix::assemble(std::span<const std::uint8_t> marked) {
   });
 }
 
-std::span<const double> WarpedMatrix::memory() const {
-  return {&Q_.front().row[0][0], Q_.size() * sizeof(NodeRotationBatch) / sizeof(double)};
+std::vector<double> WarpedMatrix::memory() const {
+  const double* first = &Q_.front().row[0][0];
+  std::vector<double> memory(first, first + rotation_numbers());
+  for (std::size_t i = 0; i < in_matrix_.size(); ++i) {
+    if (!in_matrix_[i].touches) continue;
+    memory.push_back(static_cast<double>(i));
+    memory.insert(memory.end(), in_matrix_[i].block.data(), in_matrix_[i].block.data() + 9);
+  }
+  return memory;
 }
 
 void WarpedMatrix::restore(std::span<const double> memory) {
-  assert(memory.size() * sizeof(double) == Q_.size() * sizeof(NodeRotationBatch));
-  std::memcpy(Q_.data(), memory.data(), memory.size() * sizeof(double));
+  assert(is_memory(memory.size()));
+  std::memcpy(Q_.data(), memory.data(), rotation_numbers() * sizeof(double));
+  for (Touch& touch : in_matrix_) touch.touches = false;
+  for (std::size_t k = rotation_numbers(); k < memory.size(); k += 10)
+    if (const auto i = static_cast<std::size_t>(memory[k]); i < in_matrix_.size())
+      in_matrix_[i] = {true, Mat3::Map(memory.data() + k + 1)};
   // Q_a = N_a^T R with R the identity and N_a = Q_a^T, to the last bit.
   Batch9 one = {};
   for (int i = 0; i < 3; ++i) std::fill_n(one[4 * i], kBatch, 1.0);

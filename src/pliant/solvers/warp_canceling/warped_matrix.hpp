@@ -2,6 +2,7 @@
 
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/solvers/warp_canceling/corotated_elements.hpp"
+#include "pliant/solvers/warp_canceling/implicit_colliders.hpp"
 
 namespace pliant {
 
@@ -18,21 +19,28 @@ SupernodePartition partition_of(const SparseCholesky& factor, const Model& model
 /// One supernode for all, for solvers without a factor.
 SupernodePartition whole_partition(const Model& model);
 
-/// A = (1 + h alpha) M + sum_e (h beta + h^2) Q_e K_e Q_e^T + h^2 penalties, with the rotations Q_e of each element's
-/// nodes as they were when the element was last refreshed (warp-canceling, (5)): stale where it was not.
+/// A = (1 + h alpha) M + sum_e (h beta + h^2) Q_e K_e Q_e^T + h^2 (penalties + colliders), with the rotations Q_e of
+/// each element's nodes as they were when the element was last refreshed (warp-canceling, (5)): stale where it was not.
 class WarpedMatrix {
  public:
   WarpedMatrix(const Model& model, const CorotatedElements& elements, const SupernodePartition& partition);
 
   /// What the diagonal gets from mass, damping and penalties, which unknowns are prescribed, and the scale of each
   /// body's stiffness. Everything must be refreshed or restored afterwards.
-  void set_boundary(const BoundaryState& boundary, double h);
+  void set_boundary(const StepProblem& problem);
   /// h beta + h^2 of each body.
   std::span<const double> scale() const { return scale_; }
 
-  /// Takes over the present rotations for all elements of the marked supernodes, and assembles their blocks. A
-  /// supernode's ancestors must be marked with it.
-  void refresh(std::span<const std::uint8_t> marked, std::span<const Mat3> node_rotations);
+  /// Tells which nodes press on colliders, with their blocks in the frames of the nodes (no rotations: in the world's).
+  /// Marks the nodes whose block at hand is off by more than `tolerance` of it, or is to go: the supernodes that
+  /// eliminate them are dirty, with their ancestors.
+  void set_touching(std::span<const ColliderTouch> touching, std::span<const Mat3> node_rotations, double tolerance,
+                    std::vector<std::uint8_t>& changed);
+
+  /// Takes over the present rotations for all elements of the marked supernodes, and assembles the blocks of these and
+  /// of the `dirty` ones. A supernode's ancestors must be marked with it.
+  void refresh(std::span<const std::uint8_t> marked, std::span<const std::uint8_t> dirty,
+               std::span<const Mat3> node_rotations);
 
   const BlockMatrix& matrix() const { return A_; }
   /// Q of a batch, as last refreshed.
@@ -40,8 +48,9 @@ class WarpedMatrix {
   /// Slots of the elements of a supernode.
   Range slots(Index supernode) const { return slots_[static_cast<std::size_t>(supernode)]; }
 
-  /// All rotations Q, for checkpoints, and back; 36 numbers a slot.
-  std::span<const double> memory() const;
+  /// All rotations Q, for checkpoints, and back: 36 numbers a slot, then ten for each node that presses on a collider.
+  std::vector<double> memory() const;
+  bool is_memory(std::size_t size) const { return size >= rotation_numbers() && (size - rotation_numbers()) % 10 == 0; }
   void restore(std::span<const double> memory);
   /// Bytes of the matrix itself and of the element blocks it is assembled from.
   std::int64_t matrix_bytes() const { return static_cast<std::int64_t>(A_.values().size() * sizeof(double)); }
@@ -50,6 +59,7 @@ class WarpedMatrix {
   }
 
  private:
+  std::size_t rotation_numbers() const { return Q_.size() * sizeof(NodeRotationBatch) / sizeof(double); }
   void assemble(std::span<const std::uint8_t> marked);
 
   const Model& model_;
@@ -64,6 +74,14 @@ class WarpedMatrix {
   std::vector<NodeRotationBatch> Q_;
   std::vector<double> blocks_;  ///< 90 a slot
   std::vector<double> scale_, diagonal_;
+  double h_ = 0;
+  std::vector<Index> supernode_;  ///< per node
+  /// Of each node that presses on a collider its block, kg: in the matrix, and as it should be.
+  struct Touch {
+    bool touches = false;
+    Mat3 block;
+  };
+  std::vector<Touch> in_matrix_, present_;
   std::vector<std::uint8_t> fixed_;
   std::vector<std::int64_t> todo_;  ///< scratch
 };

@@ -1,0 +1,61 @@
+#include "pliant/sim/judgement.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/stepper.hpp"
+
+namespace pliant {
+
+double largest_acceleration(const Mass& mass, const VecX& r) {
+  double largest = 0;
+  const VecX diagonal = mass.kind() == MassKind::lumped ? mass.lumped() : mass.consistent_diagonal();
+  for (Index i = 0; i < mass.nodes(); ++i)
+    largest = std::max(largest, node(r, i).cwiseAbs().maxCoeff() / diagonal[i]);
+  return largest;
+}
+
+double elastic_energy_scale(const Model& model) {
+  double sum = 0;
+  for (const Body& body : model.bodies()) {
+    if (body.springs) {
+      const auto &k = body.springs->stiffness(), &r = body.springs->rest_length();
+      for (std::size_t s = 0; s < k.size(); ++s) sum += 0.5 * k[s] * r[s] * r[s];
+    }
+    if (!body.is_solid()) continue;
+    for (Index e = 0; e < body.elements->element_count(); ++e) {
+      const auto i = static_cast<std::size_t>(e);
+      const Lame lame = body.law->linearised(body.lame[body.lame.size() == 1 ? 0 : i]);
+      sum += 0.5 * body.elements->volumes()[i] * (lame.lambda + 2 * lame.mu);
+    }
+  }
+  return sum;
+}
+
+std::string describe_divergence(IncrementalPotential& potential, double scale, const Solution& solution) {
+  const StepProblem& problem = potential.problem();
+  if (std::getenv("PLIANT_JUDGE")) {
+    std::fprintf(stderr, "JUDGE t %.4g E %.4g start %.4g col %.4g S %.4g ext %.4g\n", problem.end, solution.energy,
+                 potential.value(potential.start()), potential.collider_energy(problem.predicted), scale,
+                 (solution.x - problem.x_n).cwiseAbs().maxCoeff());
+  }
+  if (!std::isfinite(solution.energy)) {
+    for (const Body& body : potential.model().bodies())
+      if (const Index e = body.elastic ? body.elastic->first_inverted(solution.x) : -1; e >= 0)
+        return fmt::format("element {} of body '{}' was inverted, where '{}' has no finite energy", e, body.name,
+                           body.law->info().name);
+    return "the energy at the end of the step is infinite";
+  }
+  if (solution.energy <= 10 * scale) return "";
+  const double start = potential.value(potential.start()), pressed = potential.collider_energy(problem.predicted);
+  if (!(solution.energy > 2 * (start + pressed) + scale)) return "";
+  return fmt::format("the step ran away: it raised the incremental potential from {:.3g} to {:.3g} J, where stretching "
+                     "every body to twice its length takes {:.3g} J",
+                     start, solution.energy, scale);
+}
+
+}  // namespace pliant

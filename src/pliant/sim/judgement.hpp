@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "pliant/sim/model.hpp"
+
+namespace pliant {
+
+class IncrementalPotential;
+struct Solution;
+
+/// The largest component of r over the mass of its node, m/s^2: lumped, or M_ii of the consistent mass.
+double largest_acceleration(const Mass& mass, const VecX& r);
+
+/// The energy of all bodies when everything is stretched to twice its length by its stiffness at rest, J:
+/// sum_e V_e (lambda + 2 mu)/2, and k r^2/2 for springs.
+double elastic_energy_scale(const Model& model);
+
+/// Why a step counts as having run away, or nothing (docs/architecture.md, "Steps that run away").
+///
+/// Backward Euler minimises the incremental potential E, so that E at the end of a step is at most E at its start,
+/// E(x^n), whatever is prescribed or pulled: E knows all of it. Families that do not minimise may end above: a little
+/// where they are inaccurate, by the energy of colliders that inertia alone would lead into, more and more where they run
+/// away. A step has run away when its end lies above what the start can account for,
+///
+///   E(x) > 2 E(x^n) + 2 E_colliders(x^n + h v^n) + S,
+///
+/// and above all that elasticity could have stored, E(x) > 10 S, with S the scale of elastic_energy_scale(); or when E(x)
+/// is infinite: an element is inverted whose law has no energy there.
+std::string describe_divergence(IncrementalPotential& potential, double scale, const Solution& solution);
+
+}  // namespace pliant
