@@ -74,7 +74,10 @@ std::string remedies(const Scene& scene, const StepReport& report) {
   switch (report.outcome) {
     case Outcome::converged:
     case Outcome::budget_spent:
+    case Outcome::stagnated:
       return {};
+    case Outcome::diverged:
+      return other + smaller;
     case Outcome::iteration_limit:
       return "  more iterations:          --set solver.max_iterations=10000\n" + looser + smaller + onwards;
     case Outcome::line_search_failed:

@@ -61,7 +61,10 @@ void run_low_rank(Context& context) {
   const SupernodePartition partition = partition_of(factor, *model);
   CorotatedElements elements(*model, partition.of_element);
   WarpedMatrix matrix(*model, elements, partition);
-  matrix.set_boundary(boundary_state({}, {}, model->rest(), 0), 0.01);
+  StepProblem problem;
+  problem.h = 0.01;
+  problem.boundary = boundary_state({}, {}, model->rest(), 0);
+  matrix.set_boundary(problem);
   const std::vector<Mat3> identity(static_cast<std::size_t>(model->nodes()), Mat3::Identity());
   const std::vector<std::uint8_t> all(static_cast<std::size_t>(partition.count()), 1);
   elements.deform(model->rest());
@@ -76,7 +79,7 @@ void run_low_rank(Context& context) {
   for (double share : context.numbers("shares")) {
     // From the rest shape, the supernodes of the lowest part of the sculpture turn.
     elements.deform(model->rest());
-    matrix.refresh(all, identity);
+    matrix.refresh(all, all, identity);
     const double begin_full = now();
     factor.factor(matrix.matrix());
     const double full = now() - begin_full;
@@ -92,7 +95,7 @@ void run_low_rank(Context& context) {
     const BlockMatrix before = matrix.matrix();
     elements.deform(twisted);
     const double begin = now();
-    matrix.refresh(marked, identity);
+    matrix.refresh(marked, marked, identity);
     std::vector<Index> dirty;
     for (std::size_t s = 0; s < marked.size(); ++s)
       if (marked[s]) dirty.push_back(partition.some_node[s]);

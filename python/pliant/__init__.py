@@ -19,7 +19,18 @@ from ._body import Body
 from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
 from ._material import Material, material
 from ._meshio import from_meshio, to_meshio
-from ._pliant import InputError, State, TetMesh, __commit__, __version__, read_mesh, set_threads, threads, write_mesh
+from ._pliant import (
+    InputError,
+    Snapshot,
+    State,
+    TetMesh,
+    __commit__,
+    __version__,
+    read_mesh,
+    set_threads,
+    threads,
+    write_mesh,
+)
 from ._reports import (
     Energies,
     IterationRecord,
@@ -50,6 +61,7 @@ __all__ = [
     "RunTotals",
     "Scene",
     "Simulation",
+    "Snapshot",
     "SolverInfo",
     "SolverSupport",
     "StageSeconds",

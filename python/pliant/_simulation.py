@@ -15,7 +15,7 @@ from ._activation import Activations
 from ._body import Body
 from ._material import Material
 from ._origin import caller
-from ._pliant import InputError, State, TetMesh
+from ._pliant import InputError, Snapshot, State, TetMesh
 from ._progress import Progress
 from ._reports import Energies, RunReport, RunTotals, StepReport
 from ._selection import resolve
@@ -391,10 +391,14 @@ class Simulation:
             self._core.rebuild(scene)
         self._scene = scene
         self._changed = False
-        self._data = {data["name"]: data for data in self._core.bodies()}
+        self._read_bodies(self._core)
         for driver in self._drivers:
             driver.begin()
         return self._core
+
+    def _read_bodies(self, core: _pliant.Simulation) -> None:
+        self._data = {data["name"]: data for data in core.bodies()}
+        self._cuts = core.cuts_made()
 
     def _body_of(self, body: BodyLike) -> Body:
         if isinstance(body, Body):
@@ -413,7 +417,9 @@ class Simulation:
         raise InputError(f"there is no body '{body}'; known are {', '.join(b.name for b in self._bodies)}")
 
     def _body_data(self, body: Body) -> _pliant.BodyData:
-        self._ready()
+        core = self._ready()
+        if core.cuts_made() != self._cuts:
+            self._read_bodies(core)
         return self._data[body.name]
 
     def _index(self, body: BodyLike) -> int:
@@ -450,12 +456,29 @@ class Simulation:
 
     @property
     def state(self) -> State:
-        """Positions and velocities of all nodes: the living state. Assigning copies a state into it."""
+        """Positions, velocities, time and activations: the living state. Assigning copies a state into it.
+
+        It is what there is to see and to change. Some solvers keep more from step to step (a matrix, the colours of a grid),
+        which stays as it is when a state is assigned; to go back and take the same steps again to the last bit, use
+        `snapshot` and `restore`.
+        """
         return self._ready().state
 
     @state.setter
     def state(self, state: State) -> None:
         self._ready().set_state(state)
+
+    def snapshot(self) -> Snapshot:
+        """Everything that the steps to come depend on: state, cuts made, and what the solver keeps from step to step.
+
+        It can be pickled, or written with `to_bytes`. What functions of time prescribe is not in it, as they are called
+        before each step anyway.
+        """
+        return self._ready().snapshot()
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Goes on from a snapshot, with the same bits; one of another scene is refused, and nothing has changed then."""
+        self._ready().restore(snapshot)
 
     @property
     def time(self) -> float:
@@ -470,7 +493,7 @@ class Simulation:
         """(n, 3) positions in m of a body's nodes, or of all: a writable view, which each step overwrites.
 
         Writing to it between steps moves the nodes. It stays valid for ever, but shows the present state only until a
-        body is added.
+        body is added or cut.
         """
         return self._part(self._ready().state.x, body)
 
@@ -643,7 +666,7 @@ class Simulation:
     # ---- files -----------------------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
-        """Writes the state to a checkpoint file, in the command line's format."""
+        """Writes a snapshot to a checkpoint file, in the command line's format."""
         self._ready().save(os.fspath(path))
 
     def load(self, path: Path) -> None:

@@ -17,10 +17,11 @@ SharedSimulation::Guard::Guard(SharedSimulation& o) : owner(o) {
 }
 
 Assembler& SharedSimulation::assembler() {
-  if (!assembler_) {
+  if (!assembler_ || assembled_ != simulation_.model()) {
+    assembled_ = simulation_.model();  // a cut has made another
     const auto energies = model().energies();
-    assembler_ = std::make_unique<Assembler>(
-        model().nodes(), std::vector<const Energy*>(energies.begin(), energies.end()), *model().pattern());
+    assembler_ =
+        std::make_unique<Assembler>(model().nodes(), std::vector<const Energy*>(energies.begin(), energies.end()));
   }
   return *assembler_;
 }
@@ -188,9 +189,12 @@ py::dict energies(SharedSimulation& self) {
 }
 
 void bind_state(py::module_& module) {
-  py::class_<State, std::shared_ptr<State>>(module, "State", R"(Positions and velocities of all nodes at an instant.
+  py::class_<State, std::shared_ptr<State>>(
+      module, "State", R"(Positions and velocities of all nodes, time and activations at an instant.
 
-`Simulation.state` is the living one: its arrays are views that each step overwrites. `copy()` and pickle keep an instant.)")
+`Simulation.state` is the living one: its arrays are views that each step overwrites. `copy()` and pickle keep an instant.
+It is what there is to see and to change, not all that the next step depends on: to go on with the same bits, use
+`Simulation.snapshot()`.)")
       .def(py::init(&make_state), py::arg("x"), py::arg("v"), py::arg("time") = 0.0, py::arg("step") = 0,
            py::arg("activation") = std::vector<double>())
       .def_property_readonly(
@@ -227,10 +231,42 @@ void bind_state(py::module_& module) {
           }));
 }
 
+Snapshot to_snapshot(const py::bytes& bytes) {
+  try {
+    return snapshot_from_bytes(std::string_view(bytes));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("the snapshot {}", error.what()));
+  }
+}
+
+void bind_snapshot(py::module_& module) {
+  const auto bytes_of = [](const Snapshot& self) { return py::bytes(to_bytes(self)); };
+  py::class_<Snapshot>(module, "Snapshot", R"(Everything that the steps to come depend on, from `Simulation.snapshot()`.
+
+Restored into a simulation of the same scene, also in another process, they have the same bits. It can be pickled.)")
+      .def_property_readonly(
+          "time", [](const Snapshot& self) { return self.state.time; }, "s")
+      .def_property_readonly(
+          "step", [](const Snapshot& self) { return self.state.step; }, "steps taken")
+      .def_property_readonly(
+          "state", [](const Snapshot& self) { return State(self.state); }, "A copy of its positions and velocities.")
+      .def("to_bytes", bytes_of, "The snapshot as bytes, with a checksum.")
+      .def_static("from_bytes", &to_snapshot, py::arg("bytes"),
+                  "Back from bytes; raises InputError where they are damaged.")
+      .def("__eq__", [](const Snapshot& a, const Snapshot& b) { return to_bytes(a) == to_bytes(b); })
+      .def("__repr__",
+           [](const Snapshot& self) {
+             return fmt::format("<pliant.Snapshot: {} nodes, t = {:.6g} s, step {}>", self.state.x.size() / 3,
+                                self.state.time, self.state.step);
+           })
+      .def(py::pickle(bytes_of, &to_snapshot));
+}
+
 }  // namespace
 
 void bind_simulation(py::module_& module) {
   bind_state(module);
+  bind_snapshot(module);
   py::class_<SharedSimulation>(module, "Simulation")
       .def(py::init([](const Scene& scene) {
         const py::gil_scoped_release release;
@@ -240,6 +276,10 @@ void bind_simulation(py::module_& module) {
       .def_property_readonly("state", [](const SharedSimulation& self) { return self.simulation().state(); })
       .def("set_state",
            [](SharedSimulation& self, const State& state) { self.work([&](Simulation& s) { s.set_state(state); }); })
+      .def("snapshot", [](SharedSimulation& self) { return self.work([](Simulation& s) { return s.snapshot(); }); })
+      .def("restore", [](SharedSimulation& self,
+                         const Snapshot& snapshot) { self.work([&](Simulation& s) { s.restore(snapshot); }); })
+      .def("cuts_made", [](const SharedSimulation& self) { return self.simulation().cuts_made(); })
       .def("step",
            [](SharedSimulation& self) {
              bool took = false;

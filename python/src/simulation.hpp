@@ -26,7 +26,6 @@ class SharedSimulation {
 
   void rebuild(const Scene& scene) {
     work([&](Simulation& s) { s.rebuild(scene); });
-    assembler_.reset();
   }
   /// Lets other calls in for its lifetime, in the middle of work: while a run calls the user's functions.
   class Pause {
@@ -42,7 +41,7 @@ class SharedSimulation {
 
   const Simulation& simulation() const { return simulation_; }
   const Model& model() const { return *simulation_.model(); }
-  /// Of all the model's energies.
+  /// Of all the present model's energies.
   Assembler& assembler();
 
  private:
@@ -55,6 +54,7 @@ class SharedSimulation {
   };
 
   Simulation simulation_;
+  std::shared_ptr<const Model> assembled_;  ///< whose energies the assembler has
   std::unique_ptr<Assembler> assembler_;
   std::atomic<bool> busy_ = false;
 };

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "pliant/base/atomic_file.hpp"
+#include "pliant/io/frames.hpp"
 #include "support/text_file.hpp"
 
 namespace pliant {
@@ -154,6 +155,33 @@ TEST(AtomicFile, KeepsTheOldContentWhenThereIsNoRoomForTheNew) {
   std::signal(SIGXFSZ, old_handler);
   EXPECT_EQ(file_content(path / "f"), "old");
   EXPECT_EQ(files_in(path), 1u);
+}
+
+TEST(FrameWriter, WritesZeroForWhatIsNotFiniteAndCountsIt) {
+  const auto path = folder();
+  const auto model = build_model(parse_scene(R"(
+simulation = {dt = 0.01, frames = 1}
+[[body]]
+box = {size = [1, 1, 1], cells = [2, 1, 1]}
+material = "neo-hookean"
+young = 1e5
+poisson = 0.3
+)",
+                                             "frame.toml"));
+  FrameWriter frames(path, model, {FrameField::displacement, FrameField::von_mises, FrameField::stretch});
+  State state = model->rest_state();
+  frames.write(0, state);
+  EXPECT_EQ(frames.not_finite(), 0);
+  // Squeezed flat where x > 1/2, to no volume, over which the Cauchy stress is a force.
+  for (Index i = 0; i < model->nodes(); ++i)
+    if (node(state.x, i).x() > 0.6) node(state.x, i).x() = 0.5;
+  frames.write(1, state);
+  EXPECT_GT(frames.not_finite(), 0);
+  EXPECT_LT(frames.not_finite(), static_cast<std::int64_t>(model->bodies()[0].mesh->tets().size()));
+  const std::vector<double> stress = array<double>(file_content(path / "frames" / "frame_000001.vtu"), "von_mises");
+  EXPECT_EQ(stress.size(), model->bodies()[0].mesh->tets().size());
+  for (double value : stress) EXPECT_TRUE(std::isfinite(value));
+  EXPECT_GE(std::count(stress.begin(), stress.end(), 0.0), frames.not_finite());
 }
 
 }  // namespace

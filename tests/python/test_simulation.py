@@ -249,6 +249,71 @@ def test_states_pickle_and_copy_bit_for_bit(beam):
     assert "the model has 45 nodes" in error(lambda: setattr(sim, "state", pliant.State(np.zeros((2, 3)), np.zeros((2, 3)))))
 
 
+def swinging_bar(solver, feature):
+    sim = pliant.Simulation(dt=1 / 64, solver={"name": solver, "on_failure": "continue"})
+    damping = {"mass": 2, "stiffness": 0.02} if feature == "damping" else None
+    material = pliant.material("fixed-corotated", young=1e5, poisson=0.3)
+    sim.add_body(pliant.box(size=(1, 0.2, 0.2), cells=(6, 1, 1)), material, damping=damping)
+    sim.pin(0, "x-min")
+    if feature in ("collider", "contact"):
+        sim.add_collider(sphere={"centre": [0.8, -0.35, 0.1], "radius": 0.3}, friction=0.3)
+    if feature == "contact":
+        sim.set_contact(dhat=0.01)
+    if feature == "cut":
+        sim.add("cut", time=0.07, plane={"point": [0.5, 0, 0], "normal": [1, 0, 0]})
+    return sim
+
+
+@pytest.mark.parametrize("feature", ["plain", "damping", "collider", "contact", "cut"])
+@pytest.mark.parametrize("solver", list(pliant.solvers()))
+def test_snapshots_go_on_bit_for_bit_with_every_solver(solver, feature):
+    sim = swinging_bar(solver, feature)
+    try:
+        sim.build()
+    except pliant.InputError as refusal:
+        pytest.skip(str(refusal))
+
+    def take(simulation, steps):
+        for _ in range(steps):
+            assert simulation.step().advanced
+
+    take(sim, 4)
+    kept = pickle.dumps(sim.snapshot())
+    take(sim, 5)
+    end = sim.snapshot()
+    other = swinging_bar(solver, feature)
+    other.restore(pickle.loads(kept))
+    take(other, 5)
+    assert other.state == sim.state
+    take(sim, 1)
+    sim.restore(pickle.loads(kept))
+    assert sim.steps_taken == 4
+    take(sim, 5)
+    assert sim.snapshot() == end
+
+
+def test_snapshots_of_another_scene_or_damaged_ones_are_refused(beam):
+    sim, body = beam
+    sim.run(steps=2)
+    snapshot = sim.snapshot()
+    assert (snapshot.step, snapshot.time) == (2, sim.time) and snapshot.state == sim.state
+    data = snapshot.to_bytes()
+    assert pliant.Snapshot.from_bytes(data) == snapshot
+    assert "damaged or cut short" in error(lambda: pliant.Snapshot.from_bytes(data[:-1]))
+    sim.set("simulation", gravity=(0, 0, 0))
+    assert "belongs to another scene: forces and initial velocities differ" in error(lambda: sim.restore(snapshot))
+
+
+def test_bodies_follow_cuts_and_snapshots_from_before_them():
+    sim = swinging_bar("pod-newton", "cut")
+    sim.run(steps=2)
+    before, nodes = sim.snapshot(), len(sim.positions(0))
+    sim.run(steps=5)
+    assert len(sim.positions(0)) == len(sim.forces(0)) == nodes + 4 == sim.bodies[0].nodes.stop
+    sim.restore(before)
+    assert len(sim.positions(0)) == len(sim.forces(0)) == nodes == sim.bodies[0].nodes.stop
+
+
 def test_saving_and_loading_goes_on_bit_for_bit(beam, tmp_path):
     sim, body = beam
     x = sim.positions(body)

@@ -29,23 +29,23 @@ TEST(Film, PlaysTheFramesOfARunAndSeeks) {
   EXPECT_EQ(film.describe()["times"].size(), 9U);
   EXPECT_EQ(film.frame(), 0);
   EXPECT_NEAR(film.step_seconds(), 0.015625, 1e-9);
-  const Snapshot first = film.snapshot(0, Colour::stress);
+  const Drawing first = film.draw(0, Colour::stress);
   EXPECT_EQ(first.positions.size(), film.surface().nodes.size());
   EXPECT_EQ(first.time, 0);
   int moved = 0;
   while (film.advance()) ++moved;
   EXPECT_EQ(moved, 8);
-  const Snapshot last = film.snapshot(0, Colour::speed);
+  const Drawing last = film.draw(0, Colour::speed);
   EXPECT_NEAR(last.time, 8 * 0.015625, 1e-9);
   EXPECT_GT(last.high, 0);
   EXPECT_EQ(film.telemetry()["views"][0]["outcome"], "budget-spent");
   EXPECT_GT(film.telemetry()["views"][0]["iterations"].get<int>(), 0);
   film.seek(0);
-  EXPECT_EQ(film.snapshot(0, Colour::none).positions, first.positions);
+  EXPECT_EQ(film.draw(0, Colour::none).positions, first.positions);
   EXPECT_THROW(film.seek(9), InputError);
   film.seek(8);
-  EXPECT_EQ(film.snapshot(0, Colour::none).positions, last.positions);
-  film.encourage();
+  EXPECT_EQ(film.draw(0, Colour::none).positions, last.positions);
+  film.play_again();
   EXPECT_EQ(film.frame(), 0);
 }
 

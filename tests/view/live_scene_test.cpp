@@ -2,8 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "pliant/base/error.hpp"
+#include "pliant/base/bytes.hpp"
 #include "scenes.hpp"
+#include "support/catalogue_scenes.hpp"
 
 namespace pliant::view {
 namespace {
@@ -99,7 +100,7 @@ TEST(LiveScene, ComparesTwoSolversUnderTheSameHand) {
   EXPECT_GT(apart, 0);
   EXPECT_LT(apart, 0.1 * moved);
   EXPECT_GT(live.telemetry()["views"][1]["error"].get<double>(), 0);
-  EXPECT_EQ(live.snapshot(1, Colour::error).values.size(), live.surface().nodes.size());
+  EXPECT_EQ(live.draw(1, Colour::error).values.size(), live.surface().nodes.size());
   live.set_compare(false, "", std::nullopt);
   EXPECT_EQ(live.views(), 1);
   live.set_compare(true, "", std::nullopt);
@@ -210,6 +211,80 @@ TEST(LiveScene, SavedStatesGoOnWithTheSameBits) {
   }
 }
 
+TEST(LiveScene, SavedStatesOfEverySolverGoOnWithTheSameBits) {
+  for (const test::Feature& feature : test::kFeatures)
+    for (const SolverEntry& solver : solver_catalogue()) {
+      const std::string text = test::swinging_bar(feature, solver.name);
+      const std::string what = std::string(feature.name) + ", " + solver.name;
+      std::optional<LiveScene> live;
+      try {
+        live.emplace(parse_scene(text, "bar"), "bar.toml");
+      } catch (const InputError&) {
+        continue;  // the solver has not this feature
+      }
+      live->set_compare(true, solver.name, std::nullopt);
+      advance(*live, 4);
+      const std::string saved = live->save();
+      LiveScene other(parse_scene(text, "bar"), "bar.toml");
+      other.restore(saved);
+      advance(*live, 5);
+      advance(other, 5);
+      ASSERT_EQ(other.state(0).x.size(), live->state(0).x.size()) << what;
+      for (int v = 0; v < 2; ++v) {
+        EXPECT_EQ(other.state(v).x, live->state(v).x) << what;
+        EXPECT_EQ(other.state(v).v, live->state(v).v) << what;
+      }
+    }
+}
+
+/// With another header, or other snapshots, and a checksum that fits.
+std::string forged(const std::string& saved, const std::function<void(Json&, std::vector<Snapshot>&)>& change) {
+  const std::string magic = saved.substr(0, saved.find('\n') + 1);
+  ByteReader in(unseal(magic, saved, "saved state"));
+  Json header = Json::parse(in.get_text());
+  std::vector<Snapshot> views;
+  while (!in.empty()) views.push_back(snapshot_from_bytes(in.get_text()));
+  change(header, views);
+  ByteWriter out;
+  out.put_text(header.dump());
+  for (const Snapshot& view : views) out.put_text(to_bytes(view));
+  return seal(magic, out.bytes());
+}
+
+TEST(LiveScene, ForgedSavedStatesAreRefusedInWords) {
+  LiveScene live = beam();
+  live.pin({0, kAtTheEnd, 0.3});
+  advance(live, 2);
+  const std::string saved = live.save();
+  const auto refusal = [&](const std::function<void(Json&, std::vector<Snapshot>&)>& change) {
+    LiveScene other = beam();
+    return message_of([&] { other.restore(forged(saved, change)); });
+  };
+  EXPECT_EQ(refusal([](Json&, auto&) {}), "");
+  EXPECT_EQ(refusal([](Json& h, auto&) { h["name"] = "other"; }),
+            "the saved state belongs to the scene 'other', not to 'beam'");
+  EXPECT_EQ(refusal([](Json& h, auto&) { h.erase("pins"); }), "the saved state lacks something that belongs to it");
+  EXPECT_EQ(refusal([](Json&, auto& views) { views.clear(); }), "the saved state has no views");
+  EXPECT_EQ(refusal([](Json& h, auto&) { h["pins"][0]["positions"].erase(0); }).find("hold 1 has"), 0U);
+  EXPECT_NE(refusal([](Json& h, auto&) { h["pins"][0]["vertices"][0] = 100000; }), "");
+  EXPECT_NE(refusal([](Json& h, auto&) { h["pins"][0]["body"] = 7; }), "");
+  EXPECT_NE(refusal([](Json& h, auto&) { h["stiffness"][0] = -1; }).find("out of range"), std::string::npos);
+  EXPECT_NE(refusal([](Json& h, auto&) { h["time_step"] = 0; }).find("out of range"), std::string::npos);
+  EXPECT_NE(refusal([](Json& h, auto&) { h["time_step"] = 0.01; }).find("another scene: time step differ"),
+            std::string::npos);
+  EXPECT_NE(refusal([](Json& h, auto&) {
+              h["cuts"].push_back({{"of_scene", 3}});
+            }).find("fewer cuts"),
+            std::string::npos);
+  EXPECT_NE(refusal([](Json& h, auto&) { h["views"][0]["solver"] = "nwton"; }), "");
+  EXPECT_NE(refusal([](Json&, auto& views) { views[0].state.x.conservativeResize(9); }).find("3 positions"),
+            std::string::npos);
+  EXPECT_NE(refusal([](Json&, auto& views) { views[0].state.x[0] = std::nan(""); }).find("not finite"),
+            std::string::npos);
+  EXPECT_EQ(message_of([] { LiveScene::path_of_saved("PLIANT-VIEW-1\nold"); }),
+            "the saved state is not a saved state of this version of pliant");
+}
+
 TEST(LiveScene, ASolverThatRefusesTheSceneIsToldInWordsAndTheOneAtWorkGoesOn) {
   LiveScene live(parse_scene(kBeam + "", "beam", ".", {{"solver.name=newton"}, ""}), "");
   Scene scene = parse_scene(kBeam + "[contact]\ndhat = 0.01\n", "beam", ".", {{}, "pod-newton"});
@@ -230,13 +305,13 @@ TEST(LiveScene, ShowsEveryColour) {
   grab(live, Vec3(2.2, 1.8, 0.5));
   advance(live, 10);
   for (int c = 1; c < kColours; ++c) {
-    const Snapshot snapshot = live.snapshot(0, static_cast<Colour>(c));
-    ASSERT_EQ(snapshot.values.size(), live.surface().nodes.size()) << info(static_cast<Colour>(c)).name;
+    const Drawing drawing = live.draw(0, static_cast<Colour>(c));
+    ASSERT_EQ(drawing.values.size(), live.surface().nodes.size()) << info(static_cast<Colour>(c)).name;
     if (static_cast<Colour>(c) != Colour::error) {
-      EXPECT_GT(snapshot.high, snapshot.low) << info(static_cast<Colour>(c)).name;
+      EXPECT_GT(drawing.high, drawing.low) << info(static_cast<Colour>(c)).name;
     }
   }
-  EXPECT_EQ(live.snapshot(0, Colour::refreshed).high, 1);
+  EXPECT_EQ(live.draw(0, Colour::refreshed).high, 1);
 }
 
 TEST(LiveScene, RigidLinksCanBeHeldToo) {

@@ -75,19 +75,19 @@ TEST(Request, OfRandomTextEndsInAnErrorAndNothingElse) {
 }
 
 TEST(Frame, KeepsPositionsToAPartIn65535OfTheBoxAndColoursToOneIn255) {
-  Snapshot snapshot;
-  snapshot.time = 2.5;
-  snapshot.step = 7;
+  Drawing drawing;
+  drawing.time = 2.5;
+  drawing.step = 7;
   std::mt19937 random(2);
   std::uniform_real_distribution<double> uniform(-3, 5);
   for (int i = 0; i < 100; ++i) {
-    snapshot.positions.emplace_back(uniform(random), uniform(random), uniform(random));
-    snapshot.values.push_back(uniform(random));
+    drawing.positions.emplace_back(uniform(random), uniform(random), uniform(random));
+    drawing.values.push_back(uniform(random));
   }
-  snapshot.positions[5].x() = std::numeric_limits<double>::quiet_NaN();
-  snapshot.low = -3;
-  snapshot.high = 5;
-  const std::string bytes = encode_frame({0, 1, Colour::speed, 12, 3, 4}, snapshot);
+  drawing.positions[5].x() = std::numeric_limits<double>::quiet_NaN();
+  drawing.low = -3;
+  drawing.high = 5;
+  const std::string bytes = encode_frame({0, 1, Colour::speed, 12, 3, 4}, drawing);
   ASSERT_EQ(bytes.size(), 64U + 700);
   const auto read = [&]<class T>(std::size_t at, T) {
     T value;
@@ -106,10 +106,10 @@ TEST(Frame, KeepsPositionsToAPartIn65535OfTheBoxAndColoursToOneIn255) {
       const double corner = read(24 + 4 * axis, float{});
       const double p = corner + size * read(64 + 6 * i + 2 * axis, std::uint16_t{}) / 65535.0;
       if (i != 5) {
-        EXPECT_NEAR(p, snapshot.positions[i][static_cast<Eigen::Index>(axis)], 0.51 * size / 65535 + 1e-6);
+        EXPECT_NEAR(p, drawing.positions[i][static_cast<Eigen::Index>(axis)], 0.51 * size / 65535 + 1e-6);
       }
     }
-    EXPECT_NEAR(-3 + 8 * read(64 + 600 + i, std::uint8_t{}) / 255.0, snapshot.values[i], 0.51 * 8 / 255);
+    EXPECT_NEAR(-3 + 8 * read(64 + 600 + i, std::uint8_t{}) / 255.0, drawing.values[i], 0.51 * 8 / 255);
   }
 }
 

@@ -3,101 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <sstream>
-#include <type_traits>
 
 #include "pliant/base/atomic_file.hpp"
-#include "pliant/base/error.hpp"
+#include "pliant/base/bytes.hpp"
 
 namespace pliant {
 
 namespace {
 
-// The last digit is the version of the format. Numbers are stored as the machine has them (little-endian IEEE).
-constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-3\n";
-
-class Writer {
- public:
-  template <class T>
-  void put(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  template <class T>
-  void put_array(const T* data, std::size_t count) {
-    put(static_cast<std::uint64_t>(count));
-    bytes_.append(reinterpret_cast<const char*>(data), count * sizeof(T));
-  }
-  std::string& bytes() { return bytes_; }
-
- private:
-  std::string bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-  template <class T>
-  T get() {
-    T value;
-    take(&value, sizeof value);
-    return value;
-  }
-  /// Calls make_room(count), which returns where the items go.
-  template <class T, class MakeRoom>
-  void get_array(MakeRoom&& make_room) {
-    const auto count = get<std::uint64_t>();
-    if (count > bytes_.size() / sizeof(T)) throw InputError("is cut short");
-    take(make_room(count), count * sizeof(T));
-  }
-  bool empty() const { return bytes_.empty(); }
-
- private:
-  void take(void* to, std::size_t count) {
-    if (count > bytes_.size()) throw InputError("is cut short");
-    if (count > 0) std::memcpy(to, bytes_.data(), count);
-    bytes_.remove_prefix(count);
-  }
-  std::string_view bytes_;
-};
-
-std::uint64_t checksum(std::string_view bytes) {
-  Hash hash;
-  hash.add(bytes.data(), bytes.size());
-  return hash.value();
-}
+constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-4\n";  // the digit is the format's version
 
 Checkpoint decode(std::string_view bytes) {
-  if (bytes.substr(0, kMagic.size()) != kMagic) throw InputError("is not a checkpoint of this version of pliant");
-  if (bytes.size() < kMagic.size() + sizeof(std::uint64_t)) throw InputError("is cut short");
-  const std::string_view content = bytes.substr(0, bytes.size() - sizeof(std::uint64_t));
-  if (Reader(bytes.substr(content.size())).get<std::uint64_t>() != checksum(content))
-    throw InputError("is damaged or cut short (its checksum does not match)");
-
-  Reader in(content.substr(kMagic.size()));
+  ByteReader in(unseal(kMagic, bytes, "checkpoint"));
   Checkpoint checkpoint;
-  checkpoint.snapshot.fingerprint = in.get<Fingerprint>();
-  State& state = checkpoint.snapshot.state;
-  state.time = in.get<double>();
-  state.step = in.get<std::int64_t>();
-  const auto room_in = [](VecX& x) {
-    return [&x](std::uint64_t count) {
-      x.resize(static_cast<Eigen::Index>(count));
-      return x.data();
-    };
-  };
-  in.get_array<double>(room_in(state.x));
-  in.get_array<double>(room_in(state.v));
-  in.get_array<double>([&](std::uint64_t count) {
-    state.activation.resize(count);
-    return state.activation.data();
-  });
-  in.get_array<double>([&](std::uint64_t count) {
-    checkpoint.snapshot.memory.resize(count);
-    return checkpoint.snapshot.memory.data();
-  });
+  checkpoint.snapshot = snapshot_from_bytes(in.get_text());
+  checkpoint.not_finite = in.get<std::int64_t>();
   const auto frames = in.get<std::uint64_t>();
   for (std::uint64_t i = 0; i < frames; ++i) {
     FilmFrame frame;
@@ -115,22 +37,15 @@ Checkpoint decode(std::string_view bytes) {
 }  // namespace
 
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
-  Writer out;
-  out.bytes() = kMagic;
-  out.put(checkpoint.snapshot.fingerprint);
-  out.put(checkpoint.snapshot.state.time);
-  out.put(checkpoint.snapshot.state.step);
-  out.put_array(checkpoint.snapshot.state.x.data(), static_cast<std::size_t>(checkpoint.snapshot.state.x.size()));
-  out.put_array(checkpoint.snapshot.state.v.data(), static_cast<std::size_t>(checkpoint.snapshot.state.v.size()));
-  out.put_array(checkpoint.snapshot.state.activation.data(), checkpoint.snapshot.state.activation.size());
-  out.put_array(checkpoint.snapshot.memory.data(), checkpoint.snapshot.memory.size());
+  ByteWriter out;
+  out.put_text(to_bytes(checkpoint.snapshot));
+  out.put(checkpoint.not_finite);
   out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
   for (const FilmFrame& frame : checkpoint.film) {
     out.put(frame.time);
     out.put_array(frame.positions.data(), frame.positions.size());
   }
-  out.put(checksum(out.bytes()));
-  write_durably(file, out.bytes());
+  write_durably(file, seal(kMagic, out.bytes()));
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& file) {
@@ -145,7 +60,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
 }
 
 void save(const Simulation& simulation, const std::filesystem::path& file) {
-  write_checkpoint(file, {simulation.snapshot(), {}});
+  write_checkpoint(file, {simulation.snapshot(), {}, 0});
 }
 
 void load(Simulation& simulation, const std::filesystem::path& file) {

@@ -20,9 +20,10 @@ struct FilmFrame {
 struct Checkpoint {
   Snapshot snapshot;
   std::vector<FilmFrame> film;
+  std::int64_t not_finite = 0;  ///< values that frames so far hold as 0 because they were not finite
 };
 
-/// One file: a magic word with the format's version, the content, and a checksum over all of it; written atomically, so
+/// One file: a magic word with the format's version, the content, and a checksum over all of it, written atomically, so
 /// that a kill or a full disk leaves the earlier ones as they were. Throws std::system_error.
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
 /// Throws InputError when the file is truncated, corrupt or of another format.

@@ -13,7 +13,8 @@ struct ElementFields {
 };
 
 /// One value per element of the body, or per triangle of a spring network (no stress; the stretch is that of its
-/// longest edge). Inverted elements of a law without energy there have a stress that is not finite.
+/// longest edge). Elements squeezed flat, and inverted ones of a law without energy there, have a stress
+/// that is not finite: who draws or writes it says so (FrameWriter counts them).
 ElementFields element_fields(const Body& body, const Pose& pose);
 
 }  // namespace pliant

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <list>
+
 #include "pliant/io/fields.hpp"
 
 namespace pliant {
@@ -25,6 +29,26 @@ CellValues cell_values(const Model& model, const Pose& pose) {
   }
   return values;
 }
+
+/// Fields with 0 in place of what is not finite.
+class FiniteFields {
+ public:
+  /// The field itself when there is nothing to replace; valid as long as this object.
+  std::span<const double> of(std::span<const double> field) {
+    const auto count = std::count_if(field.begin(), field.end(), [](double value) { return !std::isfinite(value); });
+    if (count == 0) return field;
+    replaced_ += count;
+    std::vector<double>& copy = copies_.emplace_back(field.begin(), field.end());
+    for (double& value : copy)
+      if (!std::isfinite(value)) value = 0;
+    return copy;
+  }
+  std::int64_t replaced() const { return replaced_; }
+
+ private:
+  std::list<std::vector<double>> copies_;
+  std::int64_t replaced_ = 0;
+};
 
 }  // namespace
 
@@ -80,7 +104,12 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   for (std::size_t b = 0; b < cells_.size(); ++b)
     cells.push_back(
         {cells_[b], model_->bodies()[b].is_solid() ? model_->bodies()[b].elements->reference().nodes() : 3});
-  write_vtu(folder_ / file_name(frame), {as_span(state.x), cells, at_points, in_cells});
+  FiniteFields finite;
+  for (std::vector<VtuField>* fields : {&at_points, &in_cells})
+    for (VtuField& field : *fields)
+      if (auto* numbers = std::get_if<std::span<const double>>(&field.values)) *numbers = finite.of(*numbers);
+  write_vtu(folder_ / file_name(frame), {finite.of(as_span(state.x)), cells, at_points, in_cells});
+  not_finite_ += finite.replaced();
   add_existing(frame, state.time);
 }
 

@@ -16,11 +16,15 @@ class FrameWriter {
 
   /// What states of later frames belong to.
   void set_model(std::shared_ptr<const Model> model);
-  /// `elements` and `nodes`: fields that the stepper has to show.
+  /// `elements` and `nodes`: fields that the stepper has to show. Frames hold finite numbers only, as readers of VTU
+  /// expect: any others are written as 0 and counted.
   void write(std::int64_t frame, const State& state, std::span<const ElementValues> elements = {},
              std::span<const NodeValues> nodes = {});
   /// A frame that an earlier run has written.
   void add_existing(std::int64_t frame, double time);
+  /// Values written as 0 because they were not finite, with those of an earlier run.
+  std::int64_t not_finite() const { return not_finite_; }
+  void add_not_finite(std::int64_t count) { not_finite_ += count; }
   /// Writes result.pvd with the frames so far.
   void write_list() const;
 
@@ -32,6 +36,7 @@ class FrameWriter {
   std::vector<FrameField> fields_;
   std::vector<std::vector<Index>> cells_;  ///< per body, global node numbers
   std::vector<PvdFrame> list_;
+  std::int64_t not_finite_ = 0;
 };
 
 }  // namespace pliant

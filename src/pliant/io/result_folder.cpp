@@ -44,14 +44,11 @@ void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame
 
 }  // namespace
 
-ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, const Scene& scene,
-                           std::shared_ptr<const Model> model, std::int64_t steps, State& state, const Stepper& stepper,
+ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation, std::int64_t steps,
                            const std::function<void(const std::string&)>& notice)
     : folder_(std::move(folder)),
-      scene_(scene),
-      model_(std::move(model)),
-      fingerprint_(fingerprint(scene, *model_)),
-      frames_(folder_, model_, scene.output.fields),
+      simulation_(simulation),
+      frames_(folder_, simulation.model(), simulation.scene().output.fields),
       checkpoints_(folder_ / "checkpoints"),
       film_(steps) {
   const bool used = in_use(folder_);
@@ -61,49 +58,45 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, const S
                     "choose another folder with --out",
                     folder_.string()));
   if (start == RunStart::resume) {
-    resume(state, notice);
+    resume(notice);
   } else {
     if (used) remove_results(folder_);
-    begin(state, stepper);
+    begin();
   }
 }
 
-void ResultFolder::begin(const State& state, const Stepper& stepper) {
+void ResultFolder::begin() {
   std::filesystem::create_directories(folder_);
   log_ = StepLog::begin(folder_ / "steps.jsonl");
-  film_.visit(state);
-  frames_.write(0, state, stepper.element_values(), stepper.node_values());
+  film_.visit(*simulation_.state());
+  write_frame(0);
 }
 
-void ResultFolder::resume(State& state, const std::function<void(const std::string&)>& notice) {
+void ResultFolder::resume(const std::function<void(const std::string&)>& notice) {
   std::optional<Checkpoint> checkpoint = checkpoints_.newest(notice);
   if (!checkpoint)
     throw InputError(
         fmt::format("{} has no usable checkpoint to resume from; start anew with --force", folder_.string()));
-  if (checkpoint->snapshot.fingerprint != fingerprint_)
+  if (const Fingerprint& own = simulation_.fingerprint(); checkpoint->snapshot.fingerprint != own)
     throw InputError(fmt::format(
         "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start anew with --force",
-        folder_.string(), checkpoint->snapshot.fingerprint.difference(fingerprint_)));
+        folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
   StepHistory history;
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, history);
-  state = std::move(checkpoint->snapshot.state);
-  memory_ = std::move(checkpoint->snapshot.memory);
+  simulation_.restore(checkpoint->snapshot);
+  frames_.set_model(simulation_.model());
   film_.restore(std::move(checkpoint->film));
   totals_ = std::move(history.totals);
   frames_.add_existing(0, 0);
-  const std::int64_t every = scene_.output.every;
-  for (std::int64_t step = every; step <= state.step; step += every)
+  const std::int64_t every = simulation_.scene().output.every, last = simulation_.state()->step;
+  for (std::int64_t step = every; step <= last; step += every)
     frames_.add_existing(step / every, history.times[static_cast<std::size_t>(step - 1)]);
-  remove_frames_after(folder_, state.step / every);
+  frames_.add_not_finite(checkpoint->not_finite);
+  remove_frames_after(folder_, last / every);
 }
 
-void ResultFolder::set_model(std::shared_ptr<const Model> model) {
-  frames_.set_model(model);
-  model_ = std::move(model);
-}
-
-void ResultFolder::follow_cut(std::shared_ptr<const Model> model, std::span<const Index> origin) {
-  set_model(std::move(model));
+void ResultFolder::follow_cut(std::span<const Index> origin) {
+  frames_.set_model(simulation_.model());
   film_.renumber(origin);
 }
 
@@ -112,25 +105,31 @@ void ResultFolder::add_report(std::int64_t step, double time, const StepReport& 
   totals_.add(report);
 }
 
-void ResultFolder::add_state(const State& state, const Stepper& stepper) {
-  film_.visit(state);
-  if (state.step % scene_.output.every == 0)
-    frames_.write(state.step / scene_.output.every, state, stepper.element_values(), stepper.node_values());
-  if (scene_.output.checkpoint_every > 0 && state.step % scene_.output.checkpoint_every == 0) save(state, stepper);
+void ResultFolder::write_frame(std::int64_t number) {
+  const Stepper& stepper = simulation_.stepper();
+  frames_.write(number, *simulation_.state(), stepper.element_values(), stepper.node_values());
 }
 
-void ResultFolder::save(const State& state, const Stepper& stepper) {
+void ResultFolder::add_state() {
+  const State& state = *simulation_.state();
+  const SceneOutput& output = simulation_.scene().output;
+  film_.visit(state);
+  if (state.step % output.every == 0) write_frame(state.step / output.every);
+  if (output.checkpoint_every > 0 && state.step % output.checkpoint_every == 0) save();
+}
+
+void ResultFolder::save() {
   // First what the checkpoint counts on, then the checkpoint.
   log_->flush_to_disk();
   frames_.write_list();
-  checkpoints_.write({{fingerprint_, state, stepper.memory()}, film_.frames()});
+  checkpoints_.write({simulation_.snapshot(), film_.frames(), frames_.not_finite()});
 }
 
-void ResultFolder::add_last_frame(const State& state, const Stepper& stepper) {
-  if (state.step % scene_.output.every != 0)
-    frames_.write(state.step / scene_.output.every + 1, state, stepper.element_values(), stepper.node_values());
+void ResultFolder::add_last_frame() {
+  const std::int64_t step = simulation_.state()->step, every = simulation_.scene().output.every;
+  if (step % every != 0) write_frame(step / every + 1);
 }
 
-void ResultFolder::draw(const State& last) const { draw_pictures(folder_, *model_, film_.frames(), last); }
+void ResultFolder::draw() const { draw_pictures(folder_, *simulation_.model(), film_.frames(), *simulation_.state()); }
 
 }  // namespace pliant

@@ -21,44 +21,40 @@ enum class RunStart { fresh, replace, resume };
 class ResultFolder {
  public:
   /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
-  /// from; std::system_error when it cannot be written. `state` and `stepper` take up those of the checkpoint.
-  ResultFolder(std::filesystem::path folder, RunStart start, const Scene& scene, std::shared_ptr<const Model> model,
-               std::int64_t steps, State& state, const Stepper& stepper,
+  /// from; std::system_error when it cannot be written. With `resume`, the simulation is restored from the checkpoint.
+  /// The simulation must outlive the folder.
+  ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation, std::int64_t steps,
                const std::function<void(const std::string&)>& notice);
 
-  /// The model that states belong to from here on.
-  void set_model(std::shared_ptr<const Model> model);
-  /// The same after a cut; `origin` has for each node the one it was or is a copy of.
-  void follow_cut(std::shared_ptr<const Model> model, std::span<const Index> origin);
+  /// After a cut; `origin` has for each node the one it was or is a copy of.
+  void follow_cut(std::span<const Index> origin);
   /// Appends the report of the step that led, or should have led, to `step`.
   void add_report(std::int64_t step, double time, const StepReport& report);
-  /// Writes what is due after the step that led to `state`.
-  void add_state(const State& state, const Stepper& stepper);
+  /// Writes what is due after the step that led to the present state.
+  void add_state();
   /// Writes a checkpoint and the list of frames now.
-  void save(const State& state, const Stepper& stepper);
+  void save();
   /// The frame of the last step, should none be due.
-  void add_last_frame(const State& state, const Stepper& stepper);
-  void draw(const State& last) const;
+  void add_last_frame();
+  void draw() const;
 
-  /// What the stepper is to recall when a run is resumed, once it is that of the state.
-  const std::vector<double>& stepper_memory() const { return memory_; }
+  /// Values that frames hold as 0 because they were not finite.
+  std::int64_t not_finite() const { return frames_.not_finite(); }
   const std::filesystem::path& path() const { return folder_; }
   const RunTotals& totals() const { return totals_; }
 
  private:
-  void begin(const State& state, const Stepper& stepper);
-  void resume(State& state, const std::function<void(const std::string&)>& notice);
+  void begin();
+  void resume(const std::function<void(const std::string&)>& notice);
+  void write_frame(std::int64_t number);
 
   std::filesystem::path folder_;
-  const Scene& scene_;
-  std::shared_ptr<const Model> model_;
-  Fingerprint fingerprint_;
+  Simulation& simulation_;
   FrameWriter frames_;
   CheckpointFolder checkpoints_;
   Film film_;
   std::optional<StepLog> log_;
   RunTotals totals_;
-  std::vector<double> memory_;
 };
 
 }  // namespace pliant

@@ -27,18 +27,12 @@ namespace {
 std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptions& options, std::int64_t steps,
                                           RunObserver& observer) {
   if (options.folder.empty()) return nullptr;
-  State state = *simulation.state();
-  if (options.start != RunStart::resume && state.step > 0)
+  if (const std::int64_t taken = simulation.state()->step; options.start != RunStart::resume && taken > 0)
     throw InputError(fmt::format(
         "results are written from the first step on, but {} steps have been taken; write from the beginning, or resume",
-        state.step));
-  auto folder = std::make_unique<ResultFolder>(options.folder, options.start, simulation.scene(), simulation.model(),
-                                               steps, state, simulation.stepper(),
-                                               [&](const std::string& text) { observer.on_notice(text); });
-  simulation.set_state(state);
-  if (options.start == RunStart::resume) simulation.stepper().recall(folder->stepper_memory());
-  folder->set_model(simulation.model());
-  return folder;
+        taken));
+  return std::make_unique<ResultFolder>(options.folder, options.start, simulation, steps,
+                                        [&](const std::string& text) { observer.on_notice(text); });
 }
 
 }  // namespace
@@ -54,7 +48,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
 
   while (simulation.state()->step < result.steps) {
     if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder)
-      folder->follow_cut(simulation.model(), origin);
+      folder->follow_cut(origin);
     const State& state = *simulation.state();
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
@@ -63,7 +57,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     const bool good = simulation.took(report);
     result.totals.add(report);
     if (folder) folder->add_report(step, time, report);
-    if (folder && good) folder->add_state(state, simulation.stepper());
+    if (folder && good) folder->add_state();
     observer.on_step(state, report);
     if (!good) {
       result.end = RunEnd::failed;
@@ -78,13 +72,19 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
 
   const State& state = *simulation.state();
   if (folder) {
-    if (result.end == RunEnd::finished) folder->add_last_frame(state, simulation.stepper());
-    folder->save(state, simulation.stepper());
+    if (result.end == RunEnd::finished) folder->add_last_frame();
+    folder->save();
     if (scene.output.pictures) {
       observer.on_drawing();
-      folder->draw(state);
+      folder->draw();
     }
     result.totals = folder->totals();
+    result.not_finite = folder->not_finite();
+    if (result.not_finite > 0)
+      observer.on_notice(
+          fmt::format("frames: {} values that were not finite were written as 0; where elements are "
+                      "squeezed flat or inverted, some laws have no stress",
+                      result.not_finite));
   }
   result.state = state;
   result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

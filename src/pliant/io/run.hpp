@@ -42,7 +42,8 @@ struct RunResult {
   RunTotals totals;        ///< over all steps, those before a resume included
   std::int64_t steps = 0;  ///< of the whole run
   std::int64_t first_step = 0;
-  double wall_seconds = 0;  ///< of this call
+  double wall_seconds = 0;      ///< of this call
+  std::int64_t not_finite = 0;  ///< values that the frames hold as 0 because they were not finite
 };
 
 /// Steps a simulation to its last step and writes the results. Throws InputError for bad input (nothing is written

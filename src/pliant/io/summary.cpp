@@ -64,6 +64,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                      {"steps", result.state.step},
                      {"simulated_seconds", result.state.time},
                      {"outcomes", t.outcomes},
+                     {"frames", {{"values_not_finite", result.not_finite}}},
                      {"totals",
                       {{"iterations", t.iterations},
                        {"factorisations", t.factorisations},

@@ -29,6 +29,13 @@ StageSeconds seconds_from(const Json& json) {
           json.at("line_search"), json.at("contact"),       json.at("total")};
 }
 
+/// Throws InputError for a name that is none.
+Outcome outcome_named(std::string_view name) {
+  for (Outcome outcome : kOutcomes)
+    if (to_string(outcome) == name) return outcome;
+  throw InputError(fmt::format("'{}' is no outcome of a step", name.substr(0, 100)));
+}
+
 /// The sums need what add() reads, no more.
 StepReport report_from(const Json& json) {
   StepReport report;
@@ -40,9 +47,7 @@ StepReport report_from(const Json& json) {
   report.line_search_evaluations = json.at("line_search_evaluations");
   report.smallest_alpha = json.at("smallest_alpha");
   report.seconds = seconds_from(json.at("seconds"));
-  const std::string outcome = json.at("outcome");
-  for (Outcome o : kOutcomes)
-    if (to_string(o) == outcome) report.outcome = o;
+  report.outcome = outcome_named(json.at("outcome").get<std::string>());
   return report;
 }
 
@@ -130,8 +135,9 @@ StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, S
       const Json json = Json::parse(line);
       history.totals.add(report_from(json));
       history.times.push_back(json.at("time"));
-    } catch (const Json::exception&) {
-      throw InputError(fmt::format("{}:{}: not the report of a step; start anew with --force", file.string(), i + 1));
+    } catch (const std::exception& error) {
+      throw InputError(fmt::format("{}:{}: not the report of a step ({}); start anew with --force", file.string(),
+                                   i + 1, error.what()));
     }
   }
   in.close();

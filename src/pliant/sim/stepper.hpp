@@ -62,8 +62,9 @@ class Stepper {
   /// With contact: the force of contact and friction (N) and the pressure (Pa) on each node.
   virtual std::vector<NodeValues> node_values() const;
   /// What the next step depends on besides the state, for methods that keep a matrix from step to step: a checkpoint
-  /// with it goes on with the same bits. A stepper that is not given it back begins anew.
+  /// with it goes on with the same bits.
   virtual std::vector<double> memory() const { return {}; }
+  /// Takes it back; an empty one begins anew. Throws InputError for what cannot be a memory of this stepper.
   virtual void recall(std::span<const double> /*memory*/) {}
 
  protected:

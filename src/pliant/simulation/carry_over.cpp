@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "pliant/base/error.hpp"
+#include "pliant/scene/dynamic_selection.hpp"
+#include "pliant/solvers/conjac/conjac_catalogue.hpp"
+
 namespace pliant {
 
 State carry_over(const Model& from, const State& state, const Model& to) {
@@ -42,7 +46,7 @@ std::vector<Index> node_origins(const Model& before, const Model& after, std::si
   return origin;
 }
 
-State carry_over_cut(const State& state, std::span<const Index> origin) {
+State carry_over_cut(const Model& before, const State& state, const Model& after, std::span<const Index> origin) {
   State result = state;
   const auto count = static_cast<Index>(origin.size());
   result.x.resize(3 * Eigen::Index(count));
@@ -51,7 +55,33 @@ State carry_over_cut(const State& state, std::span<const Index> origin) {
     node(result.x, i) = node(state.x, origin[static_cast<std::size_t>(i)]);
     node(result.v, i) = node(state.v, origin[static_cast<std::size_t>(i)]);
   }
+  result.grabs.clear();
+  for (const Grab& grab : state.grabs)
+    if (const auto carried = carry_over_cut(before, grab, after)) result.grabs.push_back(*carried);
   return result;
+}
+
+std::optional<Grab> carry_over_cut(const Model& before, Grab grab, const Model& after) {
+  // The vertices of a body keep their numbers in it; copies come behind them.
+  for (Index& i : grab.nodes)
+    for (std::size_t b = 0; b < before.bodies().size(); ++b)
+      if (const Range range = before.bodies()[b].nodes; i >= range.begin && i < range.end) {
+        i += after.bodies()[b].nodes.begin - range.begin;
+        break;
+      }
+  try {
+    check_grabs(after, std::span(&grab, 1));
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+  return grab;
+}
+
+ParameterMap carry_over_cut(const Model& before, ParameterMap parameters, std::span<const Index> origin) {
+  if (const auto dynamic = parameters.find("dynamic"); dynamic != parameters.end())
+    dynamic->second = resolve_dynamic_nodes(std::get<std::string>(dynamic->second), before);
+  carry_dynamic_nodes(before, origin, parameters);
+  return parameters;
 }
 
 }  // namespace pliant

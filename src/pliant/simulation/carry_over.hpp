@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "pliant/sim/model.hpp"
+#include "pliant/solvers/catalogue.hpp"
 
 namespace pliant {
 
@@ -14,7 +16,11 @@ State carry_over(const Model& from, const State& state, const Model& to);
 /// For each node of a model in which one body was cut, the node of the model before that it was or is a copy of.
 std::vector<Index> node_origins(const Model& before, const Model& after, std::size_t cut_body);
 
-/// The state over the nodes of a model after a cut.
-State carry_over_cut(const State& state, std::span<const Index> origin);
+/// The state over the nodes of a model after a cut, which `origin` is of, with the grabs that are still possible.
+State carry_over_cut(const Model& before, const State& state, const Model& after, std::span<const Index> origin);
+/// A grab in a model after a cut; nothing where its triangle is no longer one.
+std::optional<Grab> carry_over_cut(const Model& before, Grab grab, const Model& after);
+/// What a solver's parameters say about nodes by number (conjac's `dynamic`), after a cut.
+ParameterMap carry_over_cut(const Model& before, ParameterMap parameters, std::span<const Index> origin);
 
 }  // namespace pliant

@@ -138,8 +138,7 @@ std::uint64_t hash_solver(const SceneSolver& solver) {
 }  // namespace
 
 void Hash::add(const void* data, std::size_t bytes) {
-  const auto* p = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < bytes; ++i) value_ = (value_ ^ p[i]) * 1099511628211ULL;
+  value_ = checksum({static_cast<const char*>(data), bytes}, value_);
 }
 
 void Hash::add(std::string_view text) {

@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "pliant/base/bytes.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {
 
-/// FNV-1a, 64 bits: fixed for ever, since files carry it.
+/// The checksum of bytes, numbers and texts one after the other.
 class Hash {
  public:
   void add(const void* data, std::size_t bytes);
@@ -20,7 +21,7 @@ class Hash {
   std::uint64_t value() const { return value_; }
 
  private:
-  std::uint64_t value_ = 14695981039346656037ULL;
+  std::uint64_t value_ = checksum({});
 };
 
 /// What the result of a run depends on, hashed in parts so that a refusal can say which of them changed. It is taken

@@ -3,34 +3,89 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "pliant/base/error.hpp"
-#include "pliant/scene/dynamic_selection.hpp"
 #include "pliant/simulation/carry_over.hpp"
-#include "pliant/solvers/conjac/conjac_catalogue.hpp"
 
 namespace pliant {
 
-Simulation::Simulation(Scene scene)
-    : scene_(std::move(scene)),
-      model_(build_model(scene_)),
+namespace {
+
+void check_state(const State& state, const Model& model) {
+  if (state.x.size() != model.rest().size() || state.v.size() != model.rest().size())
+    throw InputError(fmt::format("the state has {} positions and {} velocities, but the model has {} nodes",
+                                 state.x.size() / 3, state.v.size() / 3, model.nodes()));
+  if (state.activation.size() != model.muscles().size())
+    throw InputError(fmt::format("the state has {} activations, but the model has {} muscles", state.activation.size(),
+                                 model.muscles().size()));
+}
+
+}  // namespace
+
+Simulation::Simulation(BuiltScene built)
+    : scene_(built.scene),
+      holds_(built.holds),
+      model_(built.model),
       stepper_(make_stepper(scene_, model_)),
       state_(std::make_shared<State>(model_->rest_state())),
-      uncut_(scene_),
-      fingerprint_(pliant::fingerprint(scene_, *model_)) {
+      given_(std::move(built)),
+      fingerprint_(pliant::fingerprint(scene_, *model_)) {}
+
+Simulation::Simulation(Scene scene) : Simulation(build_scene(std::move(scene))) {
   // A cut that misses its body is found now rather than in the middle of a long run.
-  std::vector<Index> origin;
-  Scene probe = scene_;
-  std::shared_ptr<const Model> model = model_;
-  for (const SceneCut& cut : uncut_.cuts) {
-    probe = cut_scene(probe, *model, cut, origin);
-    model = build_model(probe);
+  BuiltScene probe = given_;
+  for (const SceneCut& cut : given_.scene.cuts) probe = make_cut(probe, cut).built;
+}
+
+BuiltScene Simulation::built() const {
+  BuiltScene built{scene_, holds_, model_};
+  built.scene.cuts.erase(built.scene.cuts.begin(), built.scene.cuts.begin() + static_cast<std::ptrdiff_t>(cuts_made_));
+  return built;
+}
+
+void Simulation::rebuild(Scene scene) {
+  if (cuts_made_ > 0) throw InputError("bodies have been cut; make other changes to a simulation before its first cut");
+  Simulation next = with_scene(build_scene(std::move(scene)));
+  if (next.state_->x.size() == state_->x.size()) {
+    *state_ = *next.state_;
+    next.state_ = state_;
   }
+  *this = std::move(next);
+}
+
+void Simulation::set_time_step(double seconds) {
+  scene_.dt = given_.scene.dt = seconds;
+  fingerprint_ = pliant::fingerprint(given_.scene, *given_.model);
+}
+
+Simulation Simulation::with_scene(BuiltScene built) const {
+  Simulation next(std::move(built));
+  *next.state_ = carry_over(*model_, *state_, *next.model_);
+  return next;
+}
+
+Simulation Simulation::with_solver(SceneSolver solver) const {
+  BuiltScene same = built();
+  same.scene.solver = std::move(solver);
+  Simulation next(std::move(same));
+  *next.state_ = *state_;
+  return next;
+}
+
+Simulation Simulation::after_cut(const CutScene& cut) const {
+  BuiltScene built = cut.built;
+  built.scene.dt = scene_.dt;
+  built.scene.solver = scene_.solver;
+  built.scene.solver.parameters = carry_over_cut(*model_, scene_.solver.parameters, cut.origin);
+  Simulation next(std::move(built));
+  *next.state_ = carry_over_cut(*model_, *state_, *next.model_, cut.origin);
+  return next;
 }
 
 std::vector<Index> Simulation::make_due_cuts() {
   std::vector<Index> origin;
-  while (cuts_made_ < uncut_.cuts.size() && state_->time >= uncut_.cuts[cuts_made_].time - 1e-6 * scene_.dt) {
+  while (cuts_made_ < given_.scene.cuts.size() && is_due(given_.scene.cuts[cuts_made_], state_->time, scene_.dt)) {
     const std::vector<Index> next = make_next_cut();
     if (origin.empty()) {
       origin = next;
@@ -44,63 +99,39 @@ std::vector<Index> Simulation::make_due_cuts() {
 }
 
 std::vector<Index> Simulation::make_next_cut() {
-  const SceneCut& cut = uncut_.cuts[cuts_made_];
-  std::vector<Index> vertices;
-  Scene scene = cut_scene(scene_, *model_, cut, vertices);
-  std::vector<std::vector<Vec3>> driven;  // building a model puts them to rest
-  for (const SceneScript& script : scene.scripts)
-    driven.push_back(script.driven ? script.driven->positions : std::vector<Vec3>{});
-  std::shared_ptr<const Model> model = build_model(scene);
-  for (std::size_t k = 0; k < driven.size(); ++k)
-    if (scene.scripts[k].driven) scene.scripts[k].driven->positions = driven[k];
-  const std::vector<Index> origin = node_origins(*model_, *model, cut.body);
-  if (const auto dynamic = scene.solver.parameters.find("dynamic"); dynamic != scene.solver.parameters.end())
-    dynamic->second = resolve_dynamic_nodes(std::get<std::string>(dynamic->second), *model_);
-  carry_dynamic_nodes(*model_, origin, scene.solver.parameters);
-  std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
-  state_ = std::make_shared<State>(carry_over_cut(*state_, origin));
-  scene_ = std::move(scene);
-  model_ = std::move(model);
-  stepper_ = std::move(stepper);
-  ++cuts_made_;
-  return origin;
+  CutScene cut = make_cut({scene_, holds_, model_}, given_.scene.cuts[cuts_made_]);
+  Simulation next = after_cut(cut);
+  next.given_ = std::move(given_);
+  next.fingerprint_ = fingerprint_;
+  next.cuts_made_ = cuts_made_ + 1;
+  *this = std::move(next);
+  return std::move(cut.origin);
 }
 
-void Simulation::begin_uncut() {
-  scene_ = uncut_;
-  model_ = build_model(scene_);
-  stepper_ = make_stepper(scene_, model_);
-  state_ = std::make_shared<State>(model_->rest_state());
-  cuts_made_ = 0;
-}
-
-void Simulation::rebuild(Scene scene) {
-  if (cuts_made_ > 0) throw InputError("bodies have been cut; make other changes to a simulation before its first cut");
-  std::shared_ptr<const Model> model = build_model(scene);
-  std::unique_ptr<Stepper> stepper = make_stepper(scene, model);
-  State state = carry_over(*model_, *state_, *model);
-  if (state.x.size() == state_->x.size())
-    *state_ = state;
-  else
-    state_ = std::make_shared<State>(std::move(state));
-  scene_ = std::move(scene);
-  uncut_ = scene_;
-  model_ = std::move(model);
-  stepper_ = std::move(stepper);
-  fingerprint_ = pliant::fingerprint(scene_, *model_);
+/// As it was given, at rest.
+Simulation Simulation::uncut() const {
+  Simulation next(given_);
+  next.fingerprint_ = fingerprint_;
+  return next;
 }
 
 void Simulation::set_state(const State& state) {
-  // The cuts that the steps which led to this state had made before them: those due when the last step began.
-  const auto due = [&](std::size_t k) { return state.time - scene_.dt >= uncut_.cuts[k].time - 1e-6 * scene_.dt; };
-  if (cuts_made_ > 0 && !due(cuts_made_ - 1)) begin_uncut();
-  while (cuts_made_ < uncut_.cuts.size() && due(cuts_made_)) make_next_cut();
-  if (state.x.size() != model_->rest().size() || state.v.size() != model_->rest().size())
-    throw InputError(fmt::format("the state has {} positions and {} velocities, but the model has {} nodes",
-                                 state.x.size() / 3, state.v.size() / 3, model_->nodes()));
-  if (state.activation.size() != model_->muscles().size())
-    throw InputError(fmt::format("the state has {} activations, but the model has {} muscles", state.activation.size(),
-                                 model_->muscles().size()));
+  const std::vector<SceneCut>& cuts = given_.scene.cuts;
+  const auto due = [&](double time) {
+    return static_cast<std::size_t>(
+        std::count_if(cuts.begin(), cuts.end(), [&](const SceneCut& cut) { return is_due(cut, time, scene_.dt); }));
+  };
+  // The step that led to this state had made the cuts due when it began; those due now may have been made or not.
+  const std::size_t least = due(state.time - scene_.dt), most = due(state.time);
+  if (cuts_made_ >= least && cuts_made_ <= most && (least == most || state.x.size() == model_->rest().size())) {
+    check_state(state, *model_);
+  } else {
+    Simulation next = uncut();
+    while (next.cuts_made_ < least) next.make_next_cut();
+    while (next.cuts_made_ < most && next.model_->rest().size() != state.x.size()) next.make_next_cut();
+    check_state(state, *next.model_);
+    *this = std::move(next);
+  }
   *state_ = state;
 }
 
@@ -109,24 +140,47 @@ StepReport Simulation::step() {
   // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
   next_ = *state_;
   StepReport report = stepper_->step(next_, scene_.dt);
-  if (took(report)) *state_ = next_;
+  if (took(report)) {
+    *state_ = next_;
+    has_stepped_ = true;
+  }
   return report;
 }
 
 const VecX& Simulation::unbalanced_forces() const {
-  if (stepper_->unbalanced_forces().size() == 0)
-    throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
+  if (!has_stepped_) throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
   return stepper_->unbalanced_forces();
 }
 
-Snapshot Simulation::snapshot() const { return {fingerprint_, *state_, stepper_->memory()}; }
+Snapshot Simulation::snapshot() const {
+  Snapshot snapshot{fingerprint_, cuts_made_, *state_, stepper_->memory()};
+  snapshot.state.grabs.clear();
+  return snapshot;
+}
 
 void Simulation::restore(const Snapshot& snapshot) {
   if (snapshot.fingerprint != fingerprint_)
     throw InputError(fmt::format("the snapshot belongs to another scene: {} differ; undo the change",
                                  snapshot.fingerprint.difference(fingerprint_)));
-  set_state(snapshot.state);
+  if (snapshot.cuts > given_.scene.cuts.size())
+    throw InputError(fmt::format("the snapshot was taken after {} cuts, but the scene has {}", snapshot.cuts,
+                                 given_.scene.cuts.size()));
+  const State& state = snapshot.state;
+  if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(state.time))
+    throw InputError("the snapshot holds positions, velocities or a time that are not finite");
+  if (snapshot.cuts == cuts_made_) {
+    check_state(state, *model_);
+    // A stepper that had nothing to remember begins anew.
+    if (snapshot.memory.empty() && !stepper_->memory().empty()) stepper_ = make_stepper(scene_, model_);
+  } else {
+    Simulation next = uncut();
+    while (next.cuts_made_ < snapshot.cuts) next.make_next_cut();
+    check_state(state, *next.model_);
+    *this = std::move(next);
+  }
+  *state_ = state;
   stepper_->recall(snapshot.memory);
+  has_stepped_ = false;
 }
 
 }  // namespace pliant

@@ -3,47 +3,59 @@
 #include <memory>
 #include <vector>
 
-#include "pliant/simulation/fingerprint.hpp"
+#include "pliant/simulation/built_scene.hpp"
+#include "pliant/simulation/snapshot.hpp"
 
 namespace pliant {
 
-/// What a simulation can go on from as if nothing had happened: where it is, and what its stepper keeps from step to
-/// step (Stepper::memory). The state alone is not enough for methods that keep a matrix.
-struct Snapshot {
-  Fingerprint fingerprint;  ///< of the scene
-  State state;
-  std::vector<double> memory;
-};
-
 /// A scene that runs: its model, its stepper and a state, held together for whoever embeds the library. The command
-/// line and the Python module step this and nothing else. A scene with cuts changes its model as it goes on.
+/// line, the viewer and the Python module step this and nothing else. A scene with cuts changes its model as it goes
+/// on.
 class Simulation {
  public:
-  /// Builds the model and begins at its rest state. Throws InputError as build_model and make_stepper do.
+  /// Builds the model and begins at its rest state. Throws InputError as build_model and make_stepper do, and for cuts
+  /// that could not be made.
   explicit Simulation(Scene scene);
+  /// The same for a scene that is built already, whose model may be shared.
+  explicit Simulation(BuiltScene built);
 
   /// Goes on with another scene: nodes of bodies that have the same name and as many nodes as before keep positions and
   /// velocities, other bodies begin as their scene says, time goes on. On an exception nothing has changed. Throws
   /// InputError when bodies have been cut already.
   void rebuild(Scene scene);
+  void set_time_step(double seconds);
+
+  /// Simulations that go on from the present state of this one, which stays as it is: with another scene, as rebuild()
+  /// does; under another solver; after a cut that the scene does not name. Their steppers remember nothing of earlier
+  /// steps, and the scene they were given, for snapshots, is their own.
+  Simulation with_scene(BuiltScene built) const;
+  Simulation with_solver(SceneSolver solver) const;
+  Simulation after_cut(const CutScene& cut) const;
 
   /// As it is after the cuts made so far.
   const Scene& scene() const { return scene_; }
   const std::shared_ptr<const Model>& model() const { return model_; }
+  const std::vector<Hold>& holds() const { return holds_; }
+  /// All three, with the cuts that are still to come.
+  BuiltScene built() const;
   /// To be read and written between steps. The object and its arrays stay where they are in memory, whatever is stepped
-  /// or loaded; only a rebuild that changes the number of nodes makes a new one.
+  /// or loaded; only a cut, the way back over one, or a rebuild that changes the number of nodes makes a new one.
   const std::shared_ptr<State>& state() const { return state_; }
   /// For what it has to tell of the last step, and its memory.
   const Stepper& stepper() const { return *stepper_; }
   Stepper& stepper() { return *stepper_; }
-  /// Copies a state of the same model; of a scene with cuts, of the model as it is at the state's time. Throws
-  /// InputError when it has another number of nodes.
+  /// Copies positions, velocities, time and activations; what the stepper keeps from step to step stays as it is, so
+  /// that only snapshots go on with the same bits. With cuts in the scene, the model becomes that of the state's time:
+  /// a cut due just then has been made if the state has as many nodes. Throws InputError when it has another number of
+  /// nodes or muscles; nothing has changed then.
   void set_state(const State& state);
 
   /// Makes the cuts of the scene that are due before the next step: another model, another state object, another
   /// stepper. Returns for each node of the new model the one it was or is a copy of; nothing when no cut was due.
   /// step() does it, too; who keeps something by node number asks before.
   std::vector<Index> make_due_cuts();
+  /// How many of the scene's cuts have been made.
+  std::size_t cuts_made() const { return cuts_made_; }
 
   /// Advances the state by the scene's time step. A step that has not converged leaves the state as it was, unless the
   /// scene says to proceed and there is a last iterate.
@@ -53,29 +65,32 @@ class Simulation {
     return report.succeeded() || (report.advanced() && scene_.solver.on_failure == OnFailure::proceed);
   }
 
-  /// What the last step left unbalanced, N, over all nodes: the gradient of its incremental potential, zero where positions
-  /// are prescribed. Its norm is the force residual in the step's report. Throws InputError before the first step.
+  /// What the last step left unbalanced, N, over all nodes: the gradient of its incremental potential, zero where
+  /// positions are prescribed. Its norm is the force residual in the step's report. Throws InputError before the first
+  /// step, and after a cut or a restore before the next one.
   const VecX& unbalanced_forces() const;
 
   /// Of the scene as it was given.
   const Fingerprint& fingerprint() const { return fingerprint_; }
-  /// Everything the steps to come depend on, and back: they then have the same bits. Throws InputError for a snapshot
-  /// of another scene.
+  /// Everything the steps to come depend on, and back, also to before or after a cut: they then have the same bits.
+  /// Throws InputError for a snapshot of another scene; nothing has changed then.
   Snapshot snapshot() const;
   void restore(const Snapshot& snapshot);
 
  private:
   std::vector<Index> make_next_cut();
-  void begin_uncut();
+  Simulation uncut() const;
 
   Scene scene_;
+  std::vector<Hold> holds_;
   std::shared_ptr<const Model> model_;
   std::unique_ptr<Stepper> stepper_;
   std::shared_ptr<State> state_;
-  Scene uncut_;                                      ///< the scene as given
-  Fingerprint fingerprint_;                          ///< of it
-  std::size_t cuts_made_ = 0;                        ///< of its cuts
-  State next_;                                       ///< what the stepper works on
+  BuiltScene given_;           ///< the scene as it was given, before any cut
+  Fingerprint fingerprint_;    ///< of it
+  std::size_t cuts_made_ = 0;  ///< of its cuts
+  State next_;                 ///< what the stepper works on
+  bool has_stepped_ = false;   ///< since the stepper was made or restored
 };
 
 }  // namespace pliant

@@ -96,12 +96,12 @@ std::string encode_obstacles(const std::vector<TriangleMesh>& obstacles) {
   return bytes;
 }
 
-std::string encode_frame(const FrameHeader& header, const Snapshot& snapshot) {
+std::string encode_frame(const FrameHeader& header, const Drawing& drawing) {
   constexpr std::size_t kHeader = 64;
   constexpr double kLevels = 65535;
-  const std::size_t n = snapshot.positions.size();
+  const std::size_t n = drawing.positions.size();
   Vec3 low = Vec3::Constant(std::numeric_limits<double>::infinity()), high = -low;
-  for (const Vec3& p : snapshot.positions) {
+  for (const Vec3& p : drawing.positions) {
     if (!p.allFinite()) continue;
     low = low.cwiseMin(p);
     high = high.cwiseMax(p);
@@ -113,7 +113,7 @@ std::string encode_frame(const FrameHeader& header, const Snapshot& snapshot) {
   for (int axis = 0; axis < 3; ++axis)
     if (!std::isfinite(size[axis])) size[axis] = std::numeric_limits<float>::max();
 
-  const bool coloured = header.colour != Colour::none && snapshot.values.size() == n;
+  const bool coloured = header.colour != Colour::none && drawing.values.size() == n;
   std::string bytes;
   bytes.reserve(kHeader + 7 * n);
   put(bytes, static_cast<std::uint8_t>(MessageKind::frame));
@@ -123,28 +123,28 @@ std::string encode_frame(const FrameHeader& header, const Snapshot& snapshot) {
   put(bytes, header.frame);
   put(bytes, header.revision);
   put(bytes, size32(n));
-  put(bytes, snapshot.time);
+  put(bytes, drawing.time);
   for (int axis = 0; axis < 3; ++axis) put(bytes, corner[axis]);
   for (int axis = 0; axis < 3; ++axis) put(bytes, size[axis]);
-  put(bytes, static_cast<float>(snapshot.low));
-  put(bytes, static_cast<float>(snapshot.high));
-  put(bytes, static_cast<std::uint32_t>(snapshot.step));
+  put(bytes, static_cast<float>(drawing.low));
+  put(bytes, static_cast<float>(drawing.high));
+  put(bytes, static_cast<std::uint32_t>(drawing.step));
   put(bytes, header.stamp);
 
   bytes.resize(kHeader + (coloured ? 7 : 6) * n);
   char* out = bytes.data() + kHeader;
   Vec3 scale;
   for (int axis = 0; axis < 3; ++axis) scale[axis] = size[axis] > 0 ? kLevels / static_cast<double>(size[axis]) : 0;
-  for (const Vec3& p : snapshot.positions)
+  for (const Vec3& p : drawing.positions)
     for (int axis = 0; axis < 3; ++axis, out += 2) {
       const double level = (p[axis] - static_cast<double>(corner[axis])) * scale[axis] + 0.5;
       const auto q = static_cast<std::uint16_t>(level > 0 ? std::min(level, kLevels) : 0.0);  // also for NaN
       std::memcpy(out, &q, 2);
     }
   if (coloured) {
-    const double range = snapshot.high - snapshot.low;
-    for (double value : snapshot.values) {
-      const double level = range > 0 ? 255 * (value - snapshot.low) / range + 0.5 : 0;
+    const double range = drawing.high - drawing.low;
+    for (double value : drawing.values) {
+      const double level = range > 0 ? 255 * (value - drawing.low) / range + 0.5 : 0;
       *out++ = static_cast<char>(static_cast<std::uint8_t>(level > 0 ? std::min(level, 255.0) : 0.0));
     }
   }

@@ -25,7 +25,7 @@ ColourInfo info(Colour colour);
 std::optional<Colour> colour_by_name(std::string_view name);
 
 /// A view at an instant, as it is drawn.
-struct Snapshot {
+struct Drawing {
   double time = 0;        ///< s
   std::int64_t step = 0;  ///< steps taken, or the number of a film's frame
   std::vector<Vec3> positions;
@@ -42,6 +42,6 @@ struct FrameHeader {
 std::string encode_topology(const Surface& surface, std::uint32_t revision);
 std::string encode_obstacles(const std::vector<TriangleMesh>& obstacles);
 /// Positions that are not finite are put into the lower corner of the box.
-std::string encode_frame(const FrameHeader& header, const Snapshot& snapshot);
+std::string encode_frame(const FrameHeader& header, const Drawing& drawing);
 
 }  // namespace pliant::view

@@ -181,7 +181,7 @@ bool Film::advance() {
   return true;
 }
 
-void Film::encourage() {
+void Film::play_again() {
   trouble_.clear();
   if (frame_ + 1 >= frames()) read(0);
 }
@@ -239,32 +239,32 @@ Json Film::settings() const {
                                   {"trouble", trouble_.empty() ? Json(nullptr) : Json(trouble_)}}})}};
 }
 
-Snapshot Film::snapshot(int /*view*/, Colour colour) {
-  Snapshot snapshot;
-  snapshot.time = list_[at(frame_)].time;
-  snapshot.step = frame_;
-  surface_.gather(x_, snapshot.positions);
+Drawing Film::draw(int /*view*/, Colour colour) {
+  Drawing drawing;
+  drawing.time = list_[at(frame_)].time;
+  drawing.step = frame_;
+  surface_.gather(x_, drawing.positions);
   switch (colour) {
     case Colour::none:
-      return snapshot;
+      return drawing;
     case Colour::stress:
-      surface_.average(stress_, snapshot.values);
+      surface_.average(stress_, drawing.values);
       break;
     case Colour::stretch:
-      surface_.average(stretch_, snapshot.values);
+      surface_.average(stretch_, drawing.values);
       break;
     case Colour::speed:
-      for (Index i : surface_.nodes) snapshot.values.push_back(speed_[at(i)]);
+      for (Index i : surface_.nodes) drawing.values.push_back(speed_[at(i)]);
       break;
     case Colour::error:
-      snapshot.values.assign(surface_.nodes.size(), 0.0);
+      drawing.values.assign(surface_.nodes.size(), 0.0);
       break;
     case Colour::refreshed:
-      surface_.largest(refreshed_, snapshot.values);
+      surface_.largest(refreshed_, drawing.values);
       break;
   }
-  range_.follow(colour, snapshot);
-  return snapshot;
+  range_.follow(colour, drawing);
+  return drawing;
 }
 
 /// What steps.jsonl says of the step that led to this frame, in the words of the protocol.

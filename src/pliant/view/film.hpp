@@ -19,13 +19,13 @@ class Film final : public Show {
   std::uint32_t revision() const override { return revision_; }
   std::vector<TriangleMesh> obstacles() const override { return {}; }
   int views() const override { return 1; }
-  Snapshot snapshot(int view, Colour colour) override;
+  Drawing draw(int view, Colour colour) override;
   Json telemetry() override;
   Json settings() const override;
   bool advance() override;
   double step_seconds() const override;
   /// At its end it begins again.
-  void encourage() override;
+  void play_again() override;
   void reset() override { seek(0); }
 
   /// Throws InputError for a frame that is not there or cannot be read; the one before is shown on.

@@ -62,10 +62,10 @@ bool crosses(const Body& body, const VecX& x, const Vec3& point, const Vec3& nor
 
 std::optional<LiveScene::Place> LiveScene::find(int view, const Pointed& pointed) const {
   check_view(view);
-  const VecX& x = views_[at(view)].state.x;
+  const VecX& x = state(view).x;
   Place place;
   if (const auto* ray = std::get_if<Ray>(&pointed)) {
-    const std::optional<Grab> grab = grab_along_ray(*model_, x, ray->eye, ray->direction);
+    const std::optional<Grab> grab = grab_along_ray(model(), x, ray->eye, ray->direction);
     if (!grab) return std::nullopt;
     place.nodes = grab->nodes;
     place.at.weights = grab->weights;
@@ -93,10 +93,10 @@ const LiveScene::Holding* LiveScene::grab(Hand hand, const ask::Grab& ask) {
   hands_.erase(hand);
   hold();
   if (!place) return nullptr;
-  const Body& body = model_->bodies()[place->body];
+  const Body& body = model().bodies()[place->body];
   Grab grab{place->nodes, place->at.weights, ask.target.value_or(place->point), strength_ * kGravity * body.mass()};
   try {
-    check_grabs(*model_, std::span(&grab, 1));
+    check_grabs(model(), std::span(&grab, 1));
   } catch (const InputError&) {
     // The points of a rigid link are no element's: it is held by the nearest of them.
     const auto most = std::max_element(grab.weights.begin(), grab.weights.end()) - grab.weights.begin();
@@ -130,16 +130,17 @@ void LiveScene::set_strength(double strength) {
 /// Every view feels all hands.
 void LiveScene::hold() {
   for (View& view : views_) {
-    view.state.grabs.clear();
-    for (const auto& [hand, held] : hands_) view.state.grabs.push_back(held.grab);
+    std::vector<Grab>& grabs = view.simulation.state()->grabs;
+    grabs.clear();
+    for (const auto& [hand, held] : hands_) grabs.push_back(held.grab);
   }
 }
 
 /// Vertices of the surface, as the body counts them, that rest within the radius of a place.
 std::vector<Index> LiveScene::patch(const Place& place, const std::optional<double>& radius) const {
-  const Body& body = model_->bodies()[place.body];
+  const Body& body = model().bodies()[place.body];
   const double reach = radius.value_or(0.05 * size_of(body));
-  const Vec3 centre = Grab{place.nodes, place.at.weights}.point(model_->rest());
+  const Vec3 centre = Grab{place.nodes, place.at.weights}.point(model().rest());
   const auto most = std::max_element(place.at.weights.begin(), place.at.weights.end()) - place.at.weights.begin();
   std::vector<Index> vertices = {place.nodes[at(most)] - body.nodes.begin};
   for (Index v = surface_.first_vertex[place.body]; v < surface_.first_vertex[place.body + 1]; ++v)
@@ -152,37 +153,36 @@ std::vector<Index> LiveScene::patch(const Place& place, const std::optional<doub
 void LiveScene::pin(const ask::Pin& ask) {
   const std::optional<Place> place = find(ask.view, ask.at);
   if (!place) throw InputError("there is nothing to pin there");
-  const Body& body = model_->bodies()[place->body];
-  if (place->body >= scene_.bodies.size())
+  const Body& body = model().bodies()[place->body];
+  if (place->body >= scene().bodies.size())
     throw InputError(fmt::format("'{}' is a rigid link, which joints move; it cannot be pinned", body.name));
-  std::vector<std::uint8_t> taken(at(model_->nodes()), 0);
-  for (const Pin& pin : model_->pins())
+  std::vector<std::uint8_t> taken(at(model().nodes()), 0);
+  for (const Pin& pin : model().pins())
     for (Index i : pin.nodes) taken[at(i)] = 1;
-  for (const Script& script : model_->scripts())
+  for (const Script& script : model().scripts())
     for (Index i : script.nodes) taken[at(i)] = 1;
-  if (const Articulation* links = model_->articulation())
+  if (const Articulation* links = model().articulation())
     for (std::size_t i = 0; i < links->link_of().size(); ++i)
       if (links->link_of()[i] >= 0) taken[i] = 1;
-  HandPin pin{place->body, patch(*place, ask.radius), {}};
+  Hold pin{place->body, patch(*place, ask.radius), {}};
   std::erase_if(pin.vertices, [&](Index v) { return taken[at(body.nodes.begin + v)] != 0; });
   if (pin.vertices.empty()) throw InputError("everything there is held already");
-  for (Index i : body.nodes_of(pin.vertices))
-    pin.positions.emplace_back(node(views_[at(ask.view)].state.x, body.nodes.begin + i));
-  std::vector<HandPin> pins = pins_;
-  pins.push_back(std::move(pin));
-  change(scene_, std::move(pins));
+  for (Index i : body.nodes_of(pin.vertices)) pin.positions.emplace_back(node(state(ask.view).x, body.nodes.begin + i));
+  std::vector<Hold> all = pins();
+  all.push_back(std::move(pin));
+  change(scene(), std::move(all));
 }
 
 void LiveScene::unpin(const ask::Unpin& ask) {
   const std::optional<Place> place = find(ask.view, ask.at);
   if (!place) throw InputError("there is nothing to release there");
-  const Body& body = model_->bodies()[place->body];
+  const Body& body = model().bodies()[place->body];
   const std::vector<Index> near = patch(*place, ask.radius);
-  std::vector<HandPin> pins;
+  std::vector<Hold> left;
   bool found = false;
-  for (const HandPin& pin : pins_) {
+  for (const Hold& pin : pins()) {
     const std::vector<Index> nodes = body.nodes_of(pin.vertices);
-    HandPin rest{pin.body, {}, {}};
+    Hold rest{pin.body, {}, {}};
     for (Index v : pin.vertices)
       if (pin.body != place->body || !std::binary_search(near.begin(), near.end(), v)) rest.vertices.push_back(v);
     found = found || rest.vertices.size() < pin.vertices.size();
@@ -191,26 +191,26 @@ void LiveScene::unpin(const ask::Unpin& ask) {
     if (rest.positions.empty())
       for (Index i : body.nodes_of(rest.vertices))
         rest.positions.push_back(pin.positions[at(std::find(nodes.begin(), nodes.end(), i) - nodes.begin())]);
-    pins.push_back(std::move(rest));
+    left.push_back(std::move(rest));
   }
   if (!found) throw InputError("nothing was pinned by hand there; what the scene itself holds stays held");
-  change(scene_, std::move(pins));
+  change(scene(), std::move(left));
 }
 
 void LiveScene::unpin_all() {
-  if (!pins_.empty()) change(scene_, {});
+  if (!pins().empty()) change(scene(), {});
 }
 
 void LiveScene::cut(const ask::Cut& ask) {
   if (ask.is_now) check_view(ask.view);
-  const auto bodies = static_cast<int>(scene_.bodies.size());
+  const auto bodies = static_cast<int>(scene().bodies.size());
   if (ask.body && *ask.body >= bodies)
     throw InputError(fmt::format("there is no body {}; they are numbered 0 to {}", *ask.body, bodies - 1));
   int made = 0;
   std::string why = "the plane meets no solid body";
   for (int b = ask.body.value_or(0); b < (ask.body ? *ask.body + 1 : bodies); ++b) {
-    const Body& body = model_->bodies()[at(b)];
-    const VecX& x = ask.is_now ? views_[at(ask.view)].state.x : model_->rest();
+    const Body& body = model().bodies()[at(b)];
+    const VecX& x = ask.is_now ? state(ask.view).x : model().rest();
     if (!ask.body && (!body.is_solid() || !crosses(body, x, ask.point, ask.normal))) continue;
     SceneCut cut;
     cut.name = fmt::format("by hand {}", cuts_.size() + 1);

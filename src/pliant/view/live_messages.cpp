@@ -137,33 +137,33 @@ Json to_json(const ParameterMap& parameters) {
 Json LiveScene::describe() const {
   Json bodies = Json::array(), obstacles = Json::array();
   bool has_solid = false;
-  for (std::size_t b = 0; b < model_->bodies().size(); ++b) {
-    bodies.push_back(describe_body(*model_, scene_, surface_, b));
-    has_solid = has_solid || model_->bodies()[b].is_solid();
+  for (std::size_t b = 0; b < model().bodies().size(); ++b) {
+    bodies.push_back(describe_body(model(), scene(), surface_, b));
+    has_solid = has_solid || model().bodies()[b].is_solid();
   }
-  for (const SceneCollider& collider : scene_.colliders)
+  for (const SceneCollider& collider : scene().colliders)
     obstacles.push_back(
         {{"name", collider.collider.name},
          {"shape", collider.surface.empty() ? std::string(name_of(collider.collider.shape)) : "surface"}});
-  const InBox box = rest_box(*model_);
+  const InBox box = rest_box(model());
   return {{"source", "scene"},
           {"path", path_.empty() ? Json(nullptr) : Json(path_)},
-          {"name", scene_.name},
-          {"title", scene_.title},
+          {"name", scene().name},
+          {"title", scene().title},
           {"time_step", opened_.dt},
-          {"steps", scene_.steps},
+          {"steps", scene().steps},
           {"gravity", view::to_json(opened_.gravity)},
           {"box", Json::array({view::to_json(box.min), view::to_json(box.max)})},
-          {"notices", scene_.notices},
+          {"notices", scene().notices},
           {"bodies", std::move(bodies)},
           {"obstacles", std::move(obstacles)},
-          {"has_contact", model_->contact() != nullptr},
+          {"has_contact", model().contact() != nullptr},
           {"solvers", pliant::to_json(fits())},
           {"can",
            {{"play", true},
             {"grab", true},
             {"pin", true},
-            {"cut", has_solid && scene_.energies.empty()},
+            {"cut", has_solid && scene().energies.empty()},
             {"solver", true},
             {"compare", true},
             {"material", true},
@@ -171,14 +171,14 @@ Json LiveScene::describe() const {
 }
 
 std::vector<TriangleMesh> LiveScene::obstacles() const {
-  const InBox box = rest_box(*model_);
+  const InBox box = rest_box(model());
   const double size = 5 * std::max(1e-6, (box.max - box.min).norm());
   std::vector<TriangleMesh> meshes;
-  for (const SceneCollider& collider : scene_.colliders) {
+  for (const SceneCollider& collider : scene().colliders) {
     if (!collider.surface.empty()) {
       // Read from a file when the model was built; contact has it as it rests, after the colliders' own.
       TriangleMesh mesh;
-      if (const auto& contact = model_->contact()) {
+      if (const auto& contact = model().contact()) {
         for (const ContactModel::Placed& placed : contact->obstacles)
           if (placed.name == collider.collider.name && placed.positions.size() > 0) {
             for (Index i = placed.positions.begin; i < placed.positions.end; ++i)
@@ -203,31 +203,31 @@ std::vector<TriangleMesh> LiveScene::obstacles() const {
 Json LiveScene::settings() const {
   Json views = Json::array();
   for (const View& view : views_)
-    views.push_back({{"solver", view.solver.name},
-                     {"parameters", to_json(view.solver.parameters)},
+    views.push_back({{"solver", view.solver().name},
+                     {"parameters", to_json(view.solver().parameters)},
                      {"trouble", view.trouble.empty() ? Json(nullptr) : Json(view.trouble)}});
-  return {{"time_step", scene_.dt},       {"gravity", view::to_json(scene_.gravity)},
+  return {{"time_step", scene().dt},      {"gravity", view::to_json(scene().gravity)},
           {"stiffness", stiffness_},      {"strength", strength_},
-          {"compare", views_.size() > 1}, {"pins", pins_.size()},
+          {"compare", views_.size() > 1}, {"pins", pins().size()},
           {"cuts", cuts_.size()},         {"frame", 0},
           {"views", std::move(views)}};
 }
 
-Snapshot LiveScene::snapshot(int number, Colour colour) {
+Drawing LiveScene::draw(int number, Colour colour) {
   View& view = views_[at(number)];
-  Snapshot snapshot;
-  snapshot.time = view.state.time;
-  snapshot.step = view.state.step;
-  surface_.gather(view.state.x, snapshot.positions);
-  std::vector<double>& values = snapshot.values;
+  Drawing drawing;
+  drawing.time = view.state().time;
+  drawing.step = view.state().step;
+  surface_.gather(view.state().x, drawing.positions);
+  std::vector<double>& values = drawing.values;
   switch (colour) {
     case Colour::none:
-      return snapshot;
+      return drawing;
     case Colour::stress:
     case Colour::stretch: {
       std::vector<double> of_elements;
-      for (const Body& body : model_->bodies()) {
-        const ElementFields fields = element_fields(body, {view.state.x, view.state.activation, view.state.time});
+      for (const Body& body : model().bodies()) {
+        const ElementFields fields = element_fields(body, {view.state().x, view.state().activation, view.state().time});
         const std::vector<double>& field = colour == Colour::stress ? fields.von_mises : fields.stretch;
         of_elements.insert(of_elements.end(), field.begin(), field.end());
       }
@@ -235,51 +235,51 @@ Snapshot LiveScene::snapshot(int number, Colour colour) {
       break;
     }
     case Colour::speed:
-      for (Index i : surface_.nodes) values.push_back(node(view.state.v, i).norm());
+      for (Index i : surface_.nodes) values.push_back(node(view.state().v, i).norm());
       break;
     case Colour::error: {
-      const State& other = views_[views_.size() > 1 ? at(1 - number) : 0].state;
-      for (Index i : surface_.nodes) values.push_back((node(view.state.x, i) - node(other.x, i)).norm());
+      const State& other = views_[views_.size() > 1 ? at(1 - number) : 0].state();
+      for (Index i : surface_.nodes) values.push_back((node(view.state().x, i) - node(other.x, i)).norm());
       break;
     }
     case Colour::refreshed:
       values.assign(surface_.nodes.size(), 0.0);
-      for (const ElementValues& field : view.stepper->element_values())
+      for (const ElementValues& field : view.simulation.stepper().element_values())
         if (field.name == "refreshed") surface_.largest(field.values, values);
       break;
   }
-  view.range.follow(colour, snapshot);
-  return snapshot;
+  view.range.follow(colour, drawing);
+  return drawing;
 }
 
 Json LiveScene::telemetry() {
   constexpr auto kEnergyEvery = std::chrono::milliseconds(100);
-  Json json = {{"time", views_[0].state.time}, {"step", views_[0].state.step}};
+  Json json = {{"time", state(0).time}, {"step", state(0).step}};
   Json grabs = Json::array(), views = Json::array();
   for (const auto& [hand, held] : hands_)
     for (std::size_t v = 0; v < views_.size(); ++v)
       grabs.push_back({{"hand", hand.second},
                        {"view", v},
-                       {"point", view::to_json(held.grab.point(views_[v].state.x))},
+                       {"point", view::to_json(held.grab.point(views_[v].state().x))},
                        {"target", view::to_json(held.grab.target)}});
   json["grabs"] = std::move(grabs);
-  if (std::any_of(scene_.colliders.begin(), scene_.colliders.end(),
+  if (std::any_of(scene().colliders.begin(), scene().colliders.end(),
                   [](const SceneCollider& c) { return moves(c.collider.motion); })) {
     json["obstacles"] = Json::array();
-    for (const SceneCollider& collider : scene_.colliders)
-      json["obstacles"].push_back(matrix(collider.collider.motion.pose(views_[0].state.time)));
+    for (const SceneCollider& collider : scene().colliders)
+      json["obstacles"].push_back(matrix(collider.collider.motion.pose(state(0).time)));
   }
   const auto now = std::chrono::steady_clock::now();
   for (std::size_t v = 0; v < views_.size(); ++v) {
     View& view = views_[v];
     if (view.energy.is_null() || now - view.energy_time > kEnergyEvery) {
-      view.energy = energies(*model_, view.state);
+      view.energy = energies(model(), view.state());
       view.energy_time = now;
     }
     const StepReport& r = view.report;
     Json figures = Json::object();
     for (const Figure& figure : r.figures) figures[std::string(figure.name)] = number_or_null(figure.value);
-    Json entry = {{"solver", view.solver.name},
+    Json entry = {{"solver", view.solver().name},
                   {"outcome", to_string(r.outcome)},
                   {"ok", view.trouble.empty() && r.succeeded()},
                   {"detail", r.detail},
@@ -299,7 +299,7 @@ Json LiveScene::telemetry() {
                   {"figures", std::move(figures)}};
     if (views_.size() > 1) {
       double sum = 0;
-      for (Index i : surface_.nodes) sum += (node(view.state.x, i) - node(views_[0].state.x, i)).squaredNorm();
+      for (Index i : surface_.nodes) sum += (node(view.state().x, i) - node(state(0).x, i)).squaredNorm();
       entry["error"] = number_or_null(std::sqrt(sum / std::max<double>(1, static_cast<double>(surface_.nodes.size()))));
     }
     views.push_back(std::move(entry));

@@ -4,15 +4,15 @@
 #include <map>
 #include <memory>
 
-#include "pliant/scene/scene.hpp"
+#include "pliant/simulation/simulation.hpp"
 #include "pliant/view/request.hpp"
 #include "pliant/view/show.hpp"
 
 namespace pliant::view {
 
-/// A scene that runs under one or two solvers, and everything a hand may do to it. The views share scene and model,
-/// which a change replaces by new ones, carrying the states over; on an exception (InputError, for people) nothing has
-/// changed.
+/// A scene that runs under one or two solvers, and everything a hand may do to it. Each view is a Simulation; they
+/// share the model, which a change replaces by another for all of them, carrying the states over. On an exception
+/// (InputError, for people) nothing has changed.
 class LiveScene final : public Show {
  public:
   /// `path` is what the scene picker calls it; empty: it cannot be opened again.
@@ -23,15 +23,15 @@ class LiveScene final : public Show {
   std::uint32_t revision() const override { return revision_; }
   std::vector<TriangleMesh> obstacles() const override;
   int views() const override { return static_cast<int>(views_.size()); }
-  Snapshot snapshot(int view, Colour colour) override;
+  Drawing draw(int view, Colour colour) override;
   Json telemetry() override;
   Json settings() const override;
   bool advance() override;
-  double step_seconds() const override { return scene_.dt; }
-  void encourage() override;
+  double step_seconds() const override { return scene().dt; }
+  void play_again() override;
   void reset() override;
 
-  void set_time_step(double seconds) { scene_.dt = seconds; }
+  void set_time_step(double seconds);
   void set_gravity(const Vec3& gravity);
   void set_stiffness(int body, double scale);
   void set_solver(int view, const std::string& name, const std::optional<ParameterMap>& parameters);
@@ -63,38 +63,28 @@ class LiveScene final : public Show {
   /// The path of the scene that a saved state belongs to; throws InputError when it is damaged.
   static std::string path_of_saved(std::string_view bytes);
 
-  const Model& model() const { return *model_; }
-  const State& state(int view) const { return views_[static_cast<std::size_t>(view)].state; }
+  const Model& model() const { return *views_[0].simulation.model(); }
+  const State& state(int view) const { return views_[static_cast<std::size_t>(view)].state(); }
   const std::string& trouble(int view) const { return views_[static_cast<std::size_t>(view)].trouble; }
   const std::string& path() const { return path_; }
 
  private:
   struct View {
-    SceneSolver solver;
-    std::unique_ptr<Stepper> stepper;
-    State state;
+    explicit View(Simulation s) : simulation(std::move(s)) {}
+    const State& state() const { return *simulation.state(); }
+    const SceneSolver& solver() const { return simulation.scene().solver; }
+
+    Simulation simulation;
     StepReport report;
     std::string trouble;  ///< why it stands still; empty: it does not
     ColourRange range;
     Json energy;
     std::chrono::steady_clock::time_point energy_time;
   };
-  /// Vertices of a body held where a hand has put them.
-  struct HandPin {
-    std::size_t body = 0;
-    std::vector<Index> vertices;  ///< the body's own
-    std::vector<Vec3> positions;  ///< m
-  };
   /// A cut that was made: one of the scene's, by number, or a plane.
   struct MadeCut {
     int of_scene = -1;
     SceneCut cut;
-  };
-  struct Built {
-    Scene scene;
-    std::vector<HandPin> pins;
-    std::shared_ptr<const Model> model;
-    std::vector<std::unique_ptr<Stepper>> steppers;
   };
   struct Place {
     SurfacePoint at;
@@ -103,11 +93,15 @@ class LiveScene final : public Show {
     Vec3 point;  ///< m, where it is now
   };
 
-  Built build(Scene scene, std::vector<HandPin> pins, const std::vector<SceneSolver>& solvers) const;
-  void adopt(Built built, std::vector<State> states);
+  /// As it is after cuts and changes; the solver is the first view's.
+  const Scene& scene() const { return views_[0].simulation.scene(); }
+  /// Those made by hand.
+  const std::vector<Hold>& pins() const { return views_[0].simulation.holds(); }
+  /// One simulation for each view, all of the same model.
+  void adopt(std::vector<Simulation> simulations);
+  void show_new_model();
   /// The same bodies and nodes, with other properties.
-  void change(Scene scene, std::vector<HandPin> pins);
-  std::vector<SceneSolver> solvers() const;
+  void change(Scene scene, std::vector<Hold> pins);
   std::vector<SolverFit> fits() const;
   SceneSolver chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const;
   void make_cut(const SceneCut& cut, int of_scene);
@@ -119,16 +113,14 @@ class LiveScene final : public Show {
   void check_view(int view) const;
 
   std::string path_;
-  Scene opened_;  ///< as it was given
-  Scene scene_;   ///< as it is after cuts and changes, without the pins made by hand
-  std::vector<HandPin> pins_;
+  Scene opened_;                     ///< as it was given, without its cuts
+  std::vector<SceneCut> scheduled_;  ///< those
+  std::size_t next_scheduled_ = 0;
   std::vector<MadeCut> cuts_;
-  std::size_t due_ = 0;  ///< cuts of the scene that were made
   std::vector<double> stiffness_;
   double strength_ = 100;
-  std::shared_ptr<const Model> model_;
-  std::vector<View> views_;
-  SceneSolver second_;  ///< what view 1 had last; without parameters: nothing
+  std::vector<View> views_;  ///< never empty
+  SceneSolver second_;       ///< what view 1 had last; without parameters: nothing
   std::map<Hand, Holding> hands_;
   Surface surface_;
   std::uint32_t revision_ = 0;

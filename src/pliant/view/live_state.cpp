@@ -1,49 +1,45 @@
-// Saved states: a magic word, a JSON header with its length, the positions and velocities of each view as the machine
-// has them, and a checksum over all of it. The header has everything that was changed since the scene was opened, so
-// that a state is restored by opening the scene and doing the same again.
+// Saved states: a magic word, a JSON header, a snapshot of each view (simulation/snapshot.hpp), and a checksum over all
+// of it. The header has everything that was changed since the scene was opened, so that a state is restored by opening
+// the scene and doing the same again; the fingerprints in the snapshots tell whether that has led to the same scene.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 
-#include "pliant/base/error.hpp"
-#include "pliant/simulation/fingerprint.hpp"
+#include "pliant/base/bytes.hpp"
 #include "pliant/view/live_scene.hpp"
 
 namespace pliant::view {
 
 namespace {
 
-constexpr std::string_view kMagic = "PLIANT-VIEW-1\n";
-
-std::uint64_t checksum(std::string_view bytes) {
-  Hash hash;
-  hash.add(bytes.data(), bytes.size());
-  return hash.value();
-}
+constexpr std::string_view kMagic = "PLIANT-VIEW-2\n";  // the digit is the format's version
 
 struct Saved {
   Json header;
-  std::string_view arrays;
+  std::vector<Snapshot> views;
 };
 
 /// Throws InputError when anything is missing or changed.
 Saved decode(std::string_view bytes) {
-  const InputError damaged("the saved state is damaged or cut short");
-  if (bytes.substr(0, kMagic.size()) != kMagic)
-    throw InputError("this is not a saved state of this version of the viewer");
-  constexpr std::size_t kNumber = sizeof(std::uint64_t);
-  if (bytes.size() < kMagic.size() + 2 * kNumber) throw damaged;
-  std::uint64_t sum = 0, length = 0;
-  std::memcpy(&sum, bytes.data() + bytes.size() - kNumber, kNumber);
-  bytes.remove_suffix(kNumber);
-  if (sum != checksum(bytes)) throw damaged;
-  std::memcpy(&length, bytes.data() + kMagic.size(), kNumber);
-  bytes.remove_prefix(kMagic.size() + kNumber);
-  if (length > bytes.size()) throw damaged;
-  Saved saved{Json::parse(bytes.substr(0, length), nullptr, false), bytes.substr(length)};
-  if (!saved.header.is_object()) throw damaged;
-  return saved;
+  try {
+    ByteReader in(unseal(kMagic, bytes, "saved state"));
+    Saved saved{Json::parse(in.get_text(), nullptr, false), {}};
+    if (!saved.header.is_object()) throw InputError("has no header");
+    while (!in.empty()) saved.views.push_back(snapshot_from_bytes(in.get_text()));
+    return saved;
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("the saved state {}", error.what()));
+  }
+}
+
+/// A number of the header that must lie where those of requests do.
+double number_from(const Json& json, double least, double most) {
+  const auto value = json.get<double>();
+  if (!(value >= least && value <= most))
+    throw InputError(fmt::format("the saved state has a number that is out of range: {} is not between {} and {}",
+                                 value, least, most));
+  return value;
 }
 
 Vec3 vector_from(const Json& json) {
@@ -68,7 +64,7 @@ ParameterMap parameters_from(const Json& json) {
 }  // namespace
 
 std::string LiveScene::save() const {
-  Json cuts = Json::array(), pins = Json::array(), views = Json::array();
+  Json cuts = Json::array(), held = Json::array(), views = Json::array();
   for (const MadeCut& made : cuts_) {
     if (made.of_scene >= 0) {
       cuts.push_back({{"of_scene", made.of_scene}});
@@ -79,44 +75,29 @@ std::string LiveScene::save() const {
     if (std::isfinite(plane.radius)) entry["radius"] = plane.radius;
     cuts.push_back(std::move(entry));
   }
-  for (const HandPin& pin : pins_) {
+  for (const Hold& pin : pins()) {
     Json positions = Json::array();
     for (const Vec3& p : pin.positions) positions.push_back(to_json(p));
-    pins.push_back({{"body", pin.body}, {"vertices", pin.vertices}, {"positions", std::move(positions)}});
+    held.push_back({{"body", pin.body}, {"vertices", pin.vertices}, {"positions", std::move(positions)}});
   }
   const Json settings = this->settings();
   for (std::size_t v = 0; v < views_.size(); ++v)
-    views.push_back({{"solver", views_[v].solver.name},
-                     {"parameters", settings["views"][v]["parameters"]},
-                     {"time", views_[v].state.time},
-                     {"step", views_[v].state.step},
-                     {"activation", views_[v].state.activation}});
-  const Json header = {{"path", path_},
-                       {"name", opened_.name},
-                       {"nodes", model_->nodes()},
-                       {"time_step", scene_.dt},
-                       {"gravity", to_json(scene_.gravity)},
-                       {"stiffness", stiffness_},
-                       {"strength", strength_},
-                       {"cuts", std::move(cuts)},
-                       {"pins", std::move(pins)},
-                       {"views", std::move(views)}};
-  const std::string text = header.dump();
-  std::string bytes(kMagic);
-  const auto put = [&](const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); };
-  const std::uint64_t length = text.size();
-  put(&length, sizeof length);
-  bytes += text;
-  for (const View& view : views_)
-    for (const VecX* x : {&view.state.x, &view.state.v}) put(x->data(), at(x->size()) * sizeof(double));
-  const std::uint64_t sum = checksum(bytes);
-  put(&sum, sizeof sum);
-  return bytes;
+    views.push_back({{"solver", views_[v].solver().name}, {"parameters", settings["views"][v]["parameters"]}});
+  const Json header = {{"path", path_},           {"name", opened_.name},
+                       {"time_step", scene().dt}, {"gravity", to_json(scene().gravity)},
+                       {"stiffness", stiffness_}, {"strength", strength_},
+                       {"cuts", std::move(cuts)}, {"scheduled", next_scheduled_},
+                       {"pins", std::move(held)}, {"views", std::move(views)}};
+  ByteWriter out;
+  out.put_text(header.dump());
+  for (const View& view : views_) out.put_text(to_bytes(view.simulation.snapshot()));
+  return seal(kMagic, out.bytes());
 }
 
 std::string LiveScene::path_of_saved(std::string_view bytes) {
   const Saved saved = decode(bytes);
-  return saved.header.value("path", "");
+  const auto path = saved.header.find("path");
+  return path != saved.header.end() && path->is_string() ? path->get<std::string>() : "";
 }
 
 void LiveScene::restore(std::string_view bytes) {
@@ -126,65 +107,45 @@ void LiveScene::restore(std::string_view bytes) {
     if (header.at("name").get<std::string>() != opened_.name)
       throw InputError(fmt::format("the saved state belongs to the scene '{}', not to '{}'",
                                    header.at("name").get<std::string>(), opened_.name));
-    scene_.dt = header.at("time_step").get<double>();
-    if (!(scene_.dt > 0)) throw InputError("the saved state has no time step");
+    const Json& views = header.at("views");
+    if (views.empty() || views.size() > 2 || views.size() != saved.views.size())
+      throw InputError("the saved state has no views");
+    set_time_step(number_from(header.at("time_step"), std::numeric_limits<double>::min(), 1e9));
     set_gravity(vector_from(header.at("gravity")));
     const Json& stiffness = header.at("stiffness");
     for (std::size_t b = 0; b < stiffness.size(); ++b)
-      if (stiffness[b].get<double>() != 1) set_stiffness(static_cast<int>(b), stiffness[b].get<double>());
-    strength_ = header.at("strength").get<double>();
-    const Json& views = header.at("views");
-    if (views.empty() || views.size() > 2) throw InputError("the saved state has no views");
+      if (const double scale = number_from(stiffness[b], 1e-3, 1e3); scale != 1)
+        set_stiffness(static_cast<int>(b), scale);
+    strength_ = number_from(header.at("strength"), 0.1, 1e5);
     for (const Json& entry : header.at("cuts")) {
       if (entry.contains("of_scene")) {
         const auto k = entry.at("of_scene").get<std::size_t>();
-        if (k >= opened_.cuts.size()) throw InputError("the scene has fewer cuts than the saved state");
-        make_cut(opened_.cuts[k], static_cast<int>(k));
-        due_ = k + 1;
+        if (k >= scheduled_.size()) throw InputError("the scene has fewer cuts than the saved state");
+        make_cut(scheduled_[k], static_cast<int>(k));
         continue;
       }
       SceneCut cut;
       cut.name = fmt::format("by hand {}", cuts_.size() + 1);
       cut.body = entry.at("body").get<std::size_t>();
-      if (cut.body >= scene_.bodies.size()) throw InputError("the scene has fewer bodies than the saved state");
+      if (cut.body >= opened_.bodies.size()) throw InputError("the scene has fewer bodies than the saved state");
       cut.surface = CutPlane{vector_from(entry.at("point")), vector_from(entry.at("normal")),
                              entry.value("radius", std::numeric_limits<double>::infinity())};
       make_cut(cut, -1);
     }
+    next_scheduled_ = std::min(header.at("scheduled").get<std::size_t>(), scheduled_.size());
     // After cuts, conjac names its nodes by number, as the saved parameters do.
     set_solver(0, views[0].at("solver").get<std::string>(), parameters_from(views[0].at("parameters")));
     set_compare(views.size() > 1, views.size() > 1 ? views[1].at("solver").get<std::string>() : "",
                 views.size() > 1 ? std::optional(parameters_from(views[1].at("parameters"))) : std::nullopt);
-    std::vector<HandPin> pins;
+    std::vector<Hold> pins;
     for (const Json& entry : header.at("pins")) {
-      HandPin pin{entry.at("body").get<std::size_t>(), entry.at("vertices").get<std::vector<Index>>(), {}};
-      if (pin.body >= scene_.bodies.size()) throw InputError("the scene has fewer bodies than the saved state");
+      Hold pin{entry.at("body").get<std::size_t>(), entry.at("vertices").get<std::vector<Index>>(), {}};
+      if (pin.body >= opened_.bodies.size()) throw InputError("the scene has fewer bodies than the saved state");
       for (const Json& p : entry.at("positions")) pin.positions.push_back(vector_from(p));
       pins.push_back(std::move(pin));
     }
-    if (!pins.empty()) {
-      change(scene_, std::move(pins));
-      for (std::size_t k = 0; k < pins_.size(); ++k)
-        if (pins_[k].positions.size() != model_->scripts()[scene_.scripts.size() + k].nodes.size())
-          throw InputError("the saved state has pins of another mesh");
-    }
-    const auto size = model_->rest().size();
-    if (header.at("nodes").get<Index>() != model_->nodes() ||
-        saved.arrays.size() != views.size() * 2 * at(size) * sizeof(double))
-      throw InputError(fmt::format("the saved state has {} nodes, the scene has {}; the scene has changed since",
-                                   header.at("nodes").get<Index>(), model_->nodes()));
-    const char* from = saved.arrays.data();
-    for (std::size_t v = 0; v < views_.size(); ++v) {
-      State& state = views_[v].state;
-      for (VecX* x : {&state.x, &state.v}) {
-        std::memcpy(x->data(), from, at(size) * sizeof(double));
-        from += at(size) * sizeof(double);
-      }
-      state.time = views[v].at("time").get<double>();
-      state.step = views[v].at("step").get<std::int64_t>();
-      const auto activation = views[v].at("activation").get<std::vector<double>>();
-      if (activation.size() == state.activation.size()) state.activation = activation;
-    }
+    if (!pins.empty()) change(scene(), std::move(pins));
+    for (std::size_t v = 0; v < views_.size(); ++v) views_[v].simulation.restore(saved.views[v]);
   } catch (const nlohmann::json::exception&) {
     throw InputError("the saved state lacks something that belongs to it");
   }

@@ -235,7 +235,7 @@ void Session::answer(ClientId client, const Request& request) {
                  },
                  [&](const ask::Play&) {
                    if (!show_) throw InputError("there is no scene; open one");
-                   show_->encourage();
+                   show_->play_again();
                    playing_ = true;
                    steps_to_take_ = 0;
                  },
@@ -249,7 +249,7 @@ void Session::answer(ClientId client, const Request& request) {
                  },
                  [&](const ask::Step& ask) {
                    if (!show_) throw InputError("there is no scene; open one");
-                   show_->encourage();
+                   show_->play_again();
                    playing_ = false;
                    steps_to_take_ = ask.count;
                  },
@@ -373,7 +373,7 @@ void Session::publish() {
     frame->telemetry = dump(telemetry);
     const auto views = static_cast<std::uint8_t>(show_->views());
     for (std::uint8_t v = 0; v < views; ++v)
-      frame->views.push_back(encode_frame({v, views, colour_, frame_, revision_, stamp_}, show_->snapshot(v, colour_)));
+      frame->views.push_back(encode_frame({v, views, colour_, frame_, revision_, stamp_}, show_->draw(v, colour_)));
     next.frame = std::move(frame);
   }
   {

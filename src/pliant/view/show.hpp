@@ -22,7 +22,7 @@ class Show {
   virtual std::vector<TriangleMesh> obstacles() const = 0;
 
   virtual int views() const = 0;
-  virtual Snapshot snapshot(int view, Colour colour) = 0;
+  virtual Drawing draw(int view, Colour colour) = 0;
   /// The fields of a `telemetry` message that are the show's to know.
   virtual Json telemetry() = 0;
   /// The fields of a `play` message that are.
@@ -32,8 +32,8 @@ class Show {
   virtual bool advance() = 0;
   /// What the next step takes in real time, s.
   virtual double step_seconds() const = 0;
-  /// Someone wants it to go on: what stood still tries again.
-  virtual void encourage() = 0;
+  /// Called when someone asks it to play: a view that stood still tries again, a film at its end begins again.
+  virtual void play_again() = 0;
   virtual void reset() = 0;
 };
 
@@ -44,8 +44,8 @@ inline Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); 
 /// The range of colours follows what it shows: at once upwards, slowly down, so that it does not flicker.
 class ColourRange {
  public:
-  /// Sets the snapshot's range for its values.
-  void follow(Colour colour, Snapshot& snapshot);
+  /// Sets the drawing's range for its values.
+  void follow(Colour colour, Drawing& drawing);
 
  private:
   Colour colour_ = Colour::none;

@@ -34,7 +34,7 @@ std::vector<std::string> laws_of_two_constraints() {
   return names;
 }
 
-Elements::Elements(const Model& model, std::string_view /*solver*/) {
+Elements::Elements(const Model& model) {
   for (const Body& body : model.bodies()) {
     const bool alone = !body.fibres.empty();
     auto group = std::find_if(groups_.begin(), groups_.end(), [&](const ElementGroup& g) {

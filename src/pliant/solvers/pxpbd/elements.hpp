@@ -49,7 +49,7 @@ struct ElementBatch {
 /// say: solids of order 1.
 class Elements {
  public:
-  Elements(const Model& model, std::string_view solver);
+  explicit Elements(const Model& model);
 
   Index count() const { return static_cast<Index>(volume_.size()); }
   const std::vector<ElementGroup>& groups() const { return groups_; }

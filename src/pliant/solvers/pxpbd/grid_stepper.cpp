@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -45,14 +46,21 @@ std::vector<Index> tetrahedra(const pbd::Elements& elements) {
 GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options)
     : Stepper(std::move(model), ProblemOptions{}),
       options_(options),
-      elements_(*this->model(), options.name),
-      local_(pbd::make_local_update(elements_, options.local, options.name)),
+      elements_(*this->model()),
+      local_(pbd::make_local_update(elements_, options.local)),
       grid_(options.spacing > 0 ? options.spacing : typical_longest_edge(*this->model())),
       gradients_(this->model()->nodes(), tetrahedra(elements_)),
       colours_(static_cast<std::size_t>(elements_.count()), -1) {}
 
 void GridPxpbdStepper::recall(std::span<const double> memory) {
-  if (memory.size() != colours_.size()) return;
+  if (memory.empty()) {
+    std::fill(colours_.begin(), colours_.end(), -1);
+    return;
+  }
+  const double most = static_cast<double>(colours_.size());
+  if (memory.size() != colours_.size() ||
+      !std::all_of(memory.begin(), memory.end(), [&](double c) { return c >= -1 && c < most; }))
+    throw InputError(fmt::format("what was saved of the solver '{}' does not belong to this model", options_.name));
   std::transform(memory.begin(), memory.end(), colours_.begin(), [](double c) { return static_cast<Index>(c); });
 }
 

@@ -57,9 +57,7 @@ class LocalUpdate {
   virtual void residual(Index batch, const Batch9& F, Batch9& Q, double* secondary2) const = 0;
 };
 
-/// `elements` must stay, sorted and with its metric, while steps are taken. Throws InputError for laws that have no
-/// constraints to be written as.
-std::unique_ptr<LocalUpdate> make_local_update(const Elements& elements, const LocalOptions& options,
-                                               std::string_view solver);
+/// `elements` must stay, sorted and with its metric, while steps are taken.
+std::unique_ptr<LocalUpdate> make_local_update(const Elements& elements, const LocalOptions& options);
 
 }  // namespace pliant::pbd

@@ -23,10 +23,10 @@ PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOption
     : Stepper(std::move(model), {options.integrator}),
       options_(options),
       convergence_(this->model(), options.criterion),
-      elements_(*this->model(), options.name),
+      elements_(*this->model()),
       nodes_(*this->model()),
       colliders_(this->model()->colliders()),
-      local_(pbd::make_local_update(elements_, options.local, options.name)) {
+      local_(pbd::make_local_update(elements_, options.local)) {
   elements_.sort(elements_.mesh_colours(this->model()->nodes()));
   if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
     substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});

@@ -106,15 +106,20 @@ class RestPoseHessian final : public InitialHessian {
   FactorStatus status() const override { return status_; }
 
   /// R A^{-1} R^T q
-  void solve(const VecX& q, const Lbfgs&, VecX& r) override {
-    r = q;
+  void solve(const VecX& q, const Lbfgs& pairs, VecX& r) override {
+    if (rotations_.none()) return solve_at_rest(q, pairs, r);
     const auto R = rotations_.rotations();
-    if (!rotations_.none())
-      for (Index i = 0; i < model_->nodes(); ++i)
-        node(r, i) = (R[static_cast<std::size_t>(i)].transpose() * node(r, i)).eval();
+    turned_.resize(q.size());
+    for (Index i = 0; i < model_->nodes(); ++i)
+      node(turned_, i) = R[static_cast<std::size_t>(i)].transpose() * node(q, i);
+    cholesky_.solve(turned_);
+    r.resize(q.size());
+    for (Index i = 0; i < model_->nodes(); ++i) node(r, i) = R[static_cast<std::size_t>(i)] * node(turned_, i);
+    for (Index i : prescribed_) r[i] = 0;
+  }
+  void solve_at_rest(const VecX& q, const Lbfgs&, VecX& r) override {
+    r = q;
     cholesky_.solve(r);
-    if (!rotations_.none())
-      for (Index i = 0; i < model_->nodes(); ++i) node(r, i) = (R[static_cast<std::size_t>(i)] * node(r, i)).eval();
     for (Index i : prescribed_) r[i] = 0;
   }
 
@@ -127,6 +132,7 @@ class RestPoseHessian final : public InitialHessian {
   MatrixKey made_for_;
   std::vector<Index> prescribed_;
   std::vector<std::uint8_t> held_;
+  VecX turned_;  ///< scratch
 };
 
 /// An incomplete factorisation of M/h^2 + L, applied to x, y and z.

@@ -39,6 +39,8 @@ class InitialHessian {
   virtual FactorStatus status() const = 0;
   /// r = A^{-1} q, or nearly; zero where prescribed, as q is.
   virtual void solve(const VecX& q, const Lbfgs& pairs, VecX& r) = 0;
+  /// The same at rest: a function of what A was made for alone.
+  virtual void solve_at_rest(const VecX& q, const Lbfgs& pairs, VecX& r) { solve(q, pairs, r); }
   /// Whether A can be left for the projected Hessian.
   virtual bool can_follow() const { return false; }
   /// Takes the projected Hessian at x in place of A, until the next prepare(), with `damping` times each node's largest

@@ -213,7 +213,7 @@ void QuasiNewtonStepper::estimate_spectral_radius() {
     v /= v.norm();
     H.multiply(v, Hv);
     potential().clear_prescribed(Hv);
-    hessian_->solve(Hv, lbfgs_, r);
+    hessian_->solve_at_rest(Hv, lbfgs_, r);
     v -= r;
     radius = v.norm();
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/base/error.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -158,7 +159,7 @@ bool WarpCancelingStepper::restore() {
   const std::vector<double> memory = std::exchange(recalled_, {});
   const double h = problem().h;
   const auto unknowns = at(problem().x_n.size());
-  if (memory.size() < 2 + unknowns || !matrix_.is_memory(memory.size() - 2 - unknowns) || memory[0] != h) return false;
+  if (memory.empty() || memory[0] != h) return false;
   StepProblem last;
   last.begin(*model(), {problem().x_n, problem().v_n, problem().start - h, 0, problem().start_activation}, h, {});
   made_for_ = {};
@@ -435,6 +436,13 @@ std::vector<double> WarpCancelingStepper::memory() const {
   return memory;
 }
 
-void WarpCancelingStepper::recall(std::span<const double> memory) { recalled_.assign(memory.begin(), memory.end()); }
+void WarpCancelingStepper::recall(std::span<const double> memory) {
+  const auto unknowns = at(model()->rest().size());
+  if (!memory.empty() && (memory.size() < 2 + unknowns || !matrix_.is_memory(memory.subspan(2 + unknowns))))
+    throw InputError(fmt::format("what was saved of the solver '{}' does not belong to this model", options_.name));
+  recalled_.assign(memory.begin(), memory.end());
+  made_for_ = {};
+  x_.resize(0);
+}
 
 }  // namespace pliant

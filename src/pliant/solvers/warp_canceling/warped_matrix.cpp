@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 
 #include "pliant/math/parallel.hpp"
@@ -215,13 +216,21 @@ std::vector<double> WarpedMatrix::memory() const {
   return memory;
 }
 
+bool WarpedMatrix::is_memory(std::span<const double> memory) const {
+  const std::size_t rotations = rotation_numbers();
+  if (memory.size() < rotations || (memory.size() - rotations) % 10 != 0) return false;
+  if (!std::all_of(memory.begin(), memory.end(), [](double m) { return std::isfinite(m); })) return false;
+  for (std::size_t k = rotations; k < memory.size(); k += 10)
+    if (!(memory[k] >= 0 && memory[k] < static_cast<double>(in_matrix_.size()))) return false;
+  return true;
+}
+
 void WarpedMatrix::restore(std::span<const double> memory) {
-  assert(is_memory(memory.size()));
+  assert(is_memory(memory));
   std::memcpy(Q_.data(), memory.data(), rotation_numbers() * sizeof(double));
   for (Touch& touch : in_matrix_) touch.touches = false;
   for (std::size_t k = rotation_numbers(); k < memory.size(); k += 10)
-    if (const auto i = static_cast<std::size_t>(memory[k]); i < in_matrix_.size())
-      in_matrix_[i] = {true, Mat3::Map(memory.data() + k + 1)};
+    in_matrix_[static_cast<std::size_t>(memory[k])] = {true, Mat3::Map(memory.data() + k + 1)};
   // Q_a = N_a^T R with R the identity and N_a = Q_a^T, to the last bit.
   Batch9 one = {};
   for (int i = 0; i < 3; ++i) std::fill_n(one[4 * i], kBatch, 1.0);

@@ -50,7 +50,7 @@ class WarpedMatrix {
 
   /// All rotations Q, for checkpoints, and back: 36 numbers a slot, then ten for each node that presses on a collider.
   std::vector<double> memory() const;
-  bool is_memory(std::size_t size) const { return size >= rotation_numbers() && (size - rotation_numbers()) % 10 == 0; }
+  bool is_memory(std::span<const double> memory) const;
   void restore(std::span<const double> memory);
   /// Bytes of the matrix itself and of the element blocks it is assembled from.
   std::int64_t matrix_bytes() const { return static_cast<std::int64_t>(A_.values().size() * sizeof(double)); }
