@@ -166,7 +166,9 @@ void LiveScene::set_stiffness(int body, double scale) {
 
 /// A solver is chosen with its default parameters, whatever the scene's own integrates by.
 std::vector<SolverFit> LiveScene::fits() const {
-  return solver_fits(*model_, {.integrator = Integrator::implicit_euler, .cuts = !opened_.cuts.empty()});
+  SceneDemands demands = demands_of(opened_);
+  demands.integrator = Integrator::implicit_euler;
+  return solver_fits(*model_, demands);
 }
 
 SceneSolver LiveScene::chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const {
