@@ -159,6 +159,7 @@ class SolverSupport(_Record):
     mass_damping: bool
     stiffness_damping: bool
     cuts: bool
+    cuts_in_contact: bool  #: of bodies that touch themselves
     grabs: bool
     energies: bool  #: further ones, from code
     laws: tuple[str, ...]  #: the material laws it takes

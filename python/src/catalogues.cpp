@@ -51,6 +51,7 @@ py::dict to_dict(const SolverSupport& supports) {
   dict["mass_damping"] = supports.mass_damping;
   dict["stiffness_damping"] = supports.stiffness_damping;
   dict["cuts"] = supports.cuts;
+  dict["cuts_in_contact"] = supports.cuts_in_contact;
   dict["grabs"] = supports.grabs;
   dict["energies"] = supports.energies;
   dict["laws"] = py::tuple(py::cast(taken));

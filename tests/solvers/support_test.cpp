@@ -127,7 +127,13 @@ std::vector<Feature> features() {
       {"mass damping", {}, "", with([](Beam& b) { b.body.damping.mass = 1; })},
       {"stiffness damping", kConstraintSolvers, "body 'beam' has damping.stiffness",
        with([](Beam& b) { b.body.damping.stiffness = 0.01; })},
-      {"a cut", {}, "", plain, {Integrator::implicit_euler, true}},
+      {"a cut", {}, "", plain, {Integrator::implicit_euler, {0}}},
+      {"a cut of what touches itself", all_but({}), "", touching, {Integrator::implicit_euler, {0}}},
+      {"a cut of what touches others",
+       all_but(kNewtonFamily),
+       "contact between surfaces",
+       with([](Beam& b) { b.builder.set_contact({.self = false}); }),
+       {Integrator::implicit_euler, {0}}},
       {"an energy from code", explicit_families, "the energy 'springs'", with([](Beam& b) {
          b.energy = std::make_shared<SpringEnergy>(std::vector<Index>{0, 5}, std::vector<double>{10.0},
                                                    std::vector<double>{0.5});

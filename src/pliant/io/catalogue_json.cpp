@@ -38,6 +38,7 @@ Json to_json(const SolverSupport& supports) {
                {"mass_damping", supports.mass_damping},
                {"stiffness_damping", supports.stiffness_damping},
                {"cuts", supports.cuts},
+               {"cuts_in_contact", supports.cuts_in_contact},
                {"grabs", supports.grabs},
                {"energies", supports.energies}};
   if (!supports.laws.empty()) json["laws"] = supports.laws;

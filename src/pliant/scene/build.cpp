@@ -220,7 +220,8 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
 }
 
 SceneDemands demands_of(const Scene& scene) {
-  SceneDemands demands{Integrator::implicit_euler, !scene.cuts.empty()};
+  SceneDemands demands;
+  for (const SceneCut& cut : scene.cuts) demands.cut_bodies.push_back(cut.body);
   if (const auto named = scene.solver.parameters.find("integrator"); named != scene.solver.parameters.end())
     demands.integrator = integrator_of(std::get<std::string>(named->second));
   return demands;

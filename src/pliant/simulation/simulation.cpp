@@ -170,16 +170,15 @@ void Simulation::restore(const Snapshot& snapshot) {
     throw InputError("the snapshot holds positions, velocities or a time that are not finite");
   if (snapshot.cuts == cuts_made_) {
     check_state(state, *model_);
-    // A stepper that had nothing to remember begins anew.
-    if (snapshot.memory.empty() && !stepper_->memory().empty()) stepper_ = make_stepper(scene_, model_);
+    stepper_->recall(snapshot.memory);
   } else {
     Simulation next = uncut();
     while (next.cuts_made_ < snapshot.cuts) next.make_next_cut();
     check_state(state, *next.model_);
+    next.stepper_->recall(snapshot.memory);
     *this = std::move(next);
   }
   *state_ = state;
-  stepper_->recall(snapshot.memory);
   has_stepped_ = false;
 }
 

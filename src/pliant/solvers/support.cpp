@@ -28,6 +28,10 @@ bool is_link(const Model& model, const Body& body) {
                               [&](const Link& link) { return link.nodes.front() == body.nodes.begin; });
 }
 
+bool touches_itself(const Model& model, const Body& body) {
+  return model.contact() && model.contact()->surface->may_touch(body.nodes.begin, body.nodes.begin);
+}
+
 bool has_friction(const Model& model) {
   const auto rubs = [](const Collider& collider) { return collider.friction > 0; };
   if (const ColliderPenalty* penalty = model.colliders())
@@ -75,7 +79,13 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
   if (!can.energies && !model.more_energies().empty())
     reasons.push_back(
         fmt::format("it does not know the energy '{}', which comes from code", model.more_energies().front()->name()));
-  if (!can.cuts && demands.cuts) reasons.push_back("it cannot go on after a [[cut]]");
+  if (!can.cuts && !demands.cut_bodies.empty()) reasons.push_back("it cannot go on after a [[cut]]");
+  for (std::size_t b : demands.cut_bodies)
+    if (const Body& body = model.bodies()[b]; !can.cuts_in_contact && touches_itself(model, body))
+      reasons.push_back(
+          fmt::format("body '{}' touches itself ([contact]), and the two sides of its [[cut]] begin in one place; set "
+                      "contact.self = false",
+                      body.name));
   for (const Body& body : model.bodies()) refuse_body(model, body, can, reasons);
   return reasons;
 }
@@ -86,8 +96,10 @@ const SolverSupport& support_of(const SolverEntry& solver, const SettingMap& par
   return solver.supports;
 }
 
+/// Of implicit Euler, which is what nobody need ask for, the parameters may make another one.
 SceneDemands with_integrator_of(const SettingMap& parameters, SceneDemands demands) {
-  if (const auto found = parameters.find("integrator"); found != parameters.end())
+  const auto found = parameters.find("integrator");
+  if (found != parameters.end() && demands.integrator == Integrator::implicit_euler)
     demands.integrator = integrator_of(std::get<std::string>(found->second));
   return demands;
 }

@@ -30,6 +30,9 @@ struct SolverSupport {
   bool mass_damping = true;
   bool stiffness_damping = true;
   bool cuts = true;
+  /// Cuts of bodies that touch themselves: contact begins with surfaces that are apart, and the two sides of a cut are
+  /// not.
+  bool cuts_in_contact = false;
   bool grabs = true;
   bool energies = true;                ///< further ones, from code
   std::vector<std::string> laws = {};  ///< that it takes; empty: all
@@ -44,7 +47,7 @@ struct SupportVariant {
 /// What a scene asks for that its model does not show.
 struct SceneDemands {
   Integrator integrator = Integrator::implicit_euler;
-  bool cuts = false;
+  std::vector<std::size_t> cut_bodies = {};  ///< those that [[cut]] will cut
 };
 
 /// As users write it, and back; the latter for names of integrators only.
@@ -52,8 +55,8 @@ std::string_view to_string(Integrator integrator);
 Integrator integrator_of(std::string_view name);
 
 /// Why a solver with these parameters (complete) cannot run a model: a clause for each reason, with the name of the
-/// body or key at fault and the solver as "it". Empty: it can. An integrator among the parameters counts, not that of
-/// `demands`.
+/// body or key at fault and the solver as "it". Empty: it can. Where `demands` asks for no other integrator, that of
+/// the parameters counts.
 std::vector<std::string> refusals(const SolverEntry& solver, const Model& model, const SettingMap& parameters,
                                   const SceneDemands& demands = {});
 

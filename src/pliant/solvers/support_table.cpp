@@ -83,7 +83,8 @@ std::span<const SolverFeature> solver_features() {
                       return s.mass_damping ? std::string(s.stiffness_damping ? "both" : "mass")
                                             : std::string(s.stiffness_damping ? "stiffness" : "");
                     }},
-      SolverFeature{"cuts", "`[[cut]]`", [](const S& s) { return yes(s.cuts); }},
+      SolverFeature{"cuts", "`[[cut]]`; with `[contact]` only of bodies that do not touch themselves",
+                    [](const S& s) { return yes(s.cuts); }},
       SolverFeature{"grabs", "points pulled by a hand, in the viewer and from code",
                     [](const S& s) { return yes(s.grabs); }},
       SolverFeature{"energies", "further energies from code", [](const S& s) { return yes(s.energies); }},

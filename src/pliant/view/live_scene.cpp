@@ -145,7 +145,11 @@ void LiveScene::set_stiffness(int body, double scale) {
 
 /// A solver is chosen with its default parameters, whatever the scene's own integrates by.
 std::vector<SolverFit> LiveScene::fits() const {
-  return solver_fits(model(), {.integrator = Integrator::implicit_euler, .cuts = !scheduled_.empty()});
+  Scene whole = opened_;
+  whole.cuts = scheduled_;
+  SceneDemands demands = demands_of(whole);
+  demands.integrator = Integrator::implicit_euler;
+  return solver_fits(model(), demands);
 }
 
 SceneSolver LiveScene::chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const {
