@@ -15,14 +15,13 @@ bool run_contact_table(Context& context, const ContactTable& table, const Json& 
   for (const std::string& search : table.line_searches)
     for (double eps_d : table.tolerances)
       for (const std::string& solver : table.solvers) {
-        Simulation simulation{table.model,
-                              solver,
-                              {{"criterion", "step-length"},
-                               {"tolerance", eps_d},
-                               {"line_search", search},
-                               {"max_iterations", std::int64_t{table.max_iterations}}},
-                              1.0 / 60,
-                              table.steps};
+        ParameterMap parameters = {{"criterion", "step-length"},
+                                   {"tolerance", eps_d},
+                                   {"line_search", search},
+                                   {"max_iterations", std::int64_t{table.max_iterations}}};
+        if (find_solver(solver).parameters.find("bounds_step_length"))
+          parameters["bounds_step_length"] = false;  // the paper's
+        Simulation simulation{table.model, solver, parameters, 1.0 / 60, table.steps};
         const Totals totals = simulate(
             simulation,
             [&](double share) {

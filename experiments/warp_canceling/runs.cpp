@@ -10,8 +10,20 @@ double Measured::mean(const std::string& name) const {
   return found == figures.end() || steps == 0 ? 0 : found->second / steps;
 }
 
+namespace {
+
+/// With colliders that push by forces of the step's start, as in the paper.
+ParameterMap as_published(const Method& method) {
+  ParameterMap parameters = method.parameters;
+  if (find_solver(method.solver).parameters.find("colliders"))
+    parameters.try_emplace("colliders", std::string("explicit"));
+  return parameters;
+}
+
+}  // namespace
+
 MethodRun::MethodRun(std::shared_ptr<const Model> model, const Method& method, double h)
-    : model_(std::move(model)), stepper_(make_stepper(model_, method.solver, method.parameters)), h_(h) {
+    : model_(std::move(model)), stepper_(make_stepper(model_, method.solver, as_published(method))), h_(h) {
   measured_.state = model_->rest_state();
 }
 
