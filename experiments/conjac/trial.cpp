@@ -43,8 +43,7 @@ MeshData figure(int cells) {
 }  // namespace
 
 EnergyMeter::EnergyMeter(std::shared_ptr<const Model> model)
-    : model_(std::move(model)),
-      assembler_(model_->nodes(), {model_->energies().begin(), model_->energies().end()}) {}
+    : model_(std::move(model)), assembler_(model_->nodes(), {model_->energies().begin(), model_->energies().end()}) {}
 
 double EnergyMeter::kinetic(const State& state) const {
   VecX momentum;

@@ -82,9 +82,7 @@ double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
   return value;
 }
 
-double IncrementalPotential::collider_energy(const VecX& x) {
-  return colliders_.value(problem_.pose(x));
-}
+double IncrementalPotential::collider_energy(const VecX& x) { return colliders_.value(problem_.pose(x)); }
 
 IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   ContactChange change;

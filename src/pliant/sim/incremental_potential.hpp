@@ -29,8 +29,8 @@ struct Terms {
 ///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + penalties + grabs + contact,
 ///   x~ = x^n + h v^n,   W(v) = 1/2 v^T D v,   D = alpha M + beta K(x^n)   (Rayleigh damping, lagged),
 ///
-/// the sum of the terms of term.hpp for one StepProblem. Prescribed unknowns have a zero gradient and identity rows in the
-/// Hessian. Every family can be asked for it, also those that do not minimise it: it is what all are measured by.
+/// the sum of the terms of term.hpp for one StepProblem. Prescribed unknowns have a zero gradient and identity rows in
+/// the Hessian. Every family can be asked for it, also those that do not minimise it: it is what all are measured by.
 class IncrementalPotential {
  public:
   IncrementalPotential(std::shared_ptr<const Model> model, const ProblemOptions& options);
@@ -56,8 +56,8 @@ class IncrementalPotential {
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive = nullptr);
   /// Overwrites H with the Hessian of all but inertia and damping, over all unknowns, prescribed ones too.
   void stiffness(const VecX& x, Projection projection, BlockMatrix& H);
-  /// Overwrites A with the Hessian at rest, projected: a function of the model and the problem's MatrixKey alone, without
-  /// colliders, contact and activations, which come and go.
+  /// Overwrites A with the Hessian at rest, projected: a function of the model and the problem's MatrixKey alone,
+  /// without colliders, contact and activations, which come and go.
   void rest_hessian(BlockMatrix& A);
   /// D of this step, over all unknowns; null for models without damping.
   const BlockMatrix* damping() { return damping_ ? &damping_->matrix() : nullptr; }

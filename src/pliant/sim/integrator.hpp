@@ -6,8 +6,8 @@ namespace pliant {
 ///
 ///  - implicit_euler: the minimum of the incremental potential is the next state.
 ///  - implicit_midpoint: forces are taken half-way. The problem is that of an implicit Euler step of h/2, and the next
-///    state lies as far beyond its solution as that is from the start. It keeps energy where implicit Euler damps, and is
-///    far less stable. The state beyond is not checked for contact.
+///    state lies as far beyond its solution as that is from the start. It keeps energy where implicit Euler damps, and
+///    is far less stable. The state beyond is not checked for contact.
 ///  - quasistatic: no inertia and no damping; the solution is a state of rest under the boundaries of the step's end.
 enum class Integrator { implicit_euler, implicit_midpoint, quasistatic };
 

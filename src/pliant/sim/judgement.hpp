@@ -20,14 +20,14 @@ double elastic_energy_scale(const Model& model);
 ///
 /// Backward Euler minimises the incremental potential E, so that E at the end of a step is at most E at its start,
 /// E(x^n), whatever is prescribed or pulled: E knows all of it. Families that do not minimise may end above: a little
-/// where they are inaccurate, by the energy of colliders that inertia alone would lead into, more and more where they run
-/// away. A step has run away when its end lies above what the start can account for,
+/// where they are inaccurate, by the energy of colliders that inertia alone would lead into, more and more where they
+/// run away. A step has run away when its end lies above what the start can account for,
 ///
 ///   E(x) > 1.5 (E(x^n) + E_colliders(x^n + h v^n)),
 ///
-/// and above all that elasticity could have stored, E(x) > 10 S, with S the scale of elastic_energy_scale(); or when E(x)
-/// is infinite: an element is inverted whose law has no energy there. E(x^n) costs an evaluation, and is asked for only
-/// beyond 10 S.
+/// and above all that elasticity could have stored, E(x) > 10 S, with S the scale of elastic_energy_scale(); or when
+/// E(x) is infinite: an element is inverted whose law has no energy there. E(x^n) costs an evaluation, and is asked for
+/// only beyond 10 S.
 std::string describe_divergence(IncrementalPotential& potential, double scale, const Solution& solution);
 
 }  // namespace pliant

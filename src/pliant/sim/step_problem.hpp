@@ -11,8 +11,8 @@ namespace pliant {
 /// What a family asks of the problems it is given.
 struct ProblemOptions {
   Integrator integrator = Integrator::implicit_euler;
-  /// Whether scripts that act by penalties are prescribed directly instead: a method that solves one linear system has no
-  /// use for a stiff spring where it can have the motion itself.
+  /// Whether scripts that act by penalties are prescribed directly instead: a method that solves one linear system has
+  /// no use for a stiff spring where it can have the motion itself.
   bool imposes_scripts = false;
 };
 
@@ -29,14 +29,14 @@ struct StepProblem {
   void begin(const Model& model, const State& state, double time_step, const ProblemOptions& options);
 
   Integrator integrator = Integrator::implicit_euler;
-  double time_step = 0;       ///< as asked for, s
-  double h = 0;               ///< of the equation: half of it for the implicit midpoint, s
+  double time_step = 0;           ///< as asked for, s
+  double h = 0;                   ///< of the equation: half of it for the implicit midpoint, s
   std::int64_t steps_before = 0;  ///< taken before this one
-  double start = 0, end = 0;  ///< time of x^n, and time that boundaries, activations and colliders are taken at, s
-  VecX x_n, v_n;              ///< where the step begins, m and m/s
-  VecX predicted;             ///< x^n + h v^n, m
-  BoundaryState boundary;     ///< at `end`
-  std::vector<Index> fixed;   ///< the prescribed unknowns, ascending
+  double start = 0, end = 0;      ///< time of x^n, and time that boundaries, activations and colliders are taken at, s
+  VecX x_n, v_n;                  ///< where the step begins, m and m/s
+  VecX predicted;                 ///< x^n + h v^n, m
+  BoundaryState boundary;         ///< at `end`
+  std::vector<Index> fixed;       ///< the prescribed unknowns, ascending
   std::vector<double> start_activation, activation;  ///< of the muscles, at `start` and at `end`
   std::vector<Grab> grabs;
 
@@ -49,10 +49,10 @@ struct StepProblem {
   Pose pose(const VecX& x) const { return {x, activation, end}; }
 };
 
-/// Everything besides the model that a matrix depends on which is made once and kept for many steps: step size, inertia,
-/// prescribed unknowns, penalties and grabs. A family keeps the key of the problem its matrix was made for, and makes the
-/// matrix anew when the key no longer fits. What else a matrix is made of must then come from the model alone, so that it
-/// does not depend on the step in which it happened to be made.
+/// Everything besides the model that a matrix depends on which is made once and kept for many steps: step size,
+/// inertia, prescribed unknowns, penalties and grabs. A family keeps the key of the problem its matrix was made for,
+/// and makes the matrix anew when the key no longer fits. What else a matrix is made of must then come from the model
+/// alone, so that it does not depend on the step in which it happened to be made.
 class MatrixKey {
  public:
   MatrixKey() = default;  ///< fits nothing

@@ -10,8 +10,8 @@
 
 namespace pliant {
 
-/// How a step ended. `converged`, `budget_spent`, `stagnated`, `iteration_limit` and a failed line search leave a new state
-/// behind; all others leave the state as it was.
+/// How a step ended. `converged`, `budget_spent`, `stagnated`, `iteration_limit` and a failed line search leave a new
+/// state behind; all others leave the state as it was.
 enum class Outcome {
   converged,
   budget_spent,          ///< ran the iterations it was given, as real-time methods are asked to
@@ -24,10 +24,16 @@ enum class Outcome {
   intersecting_start,    ///< surfaces cut each other where the step begins; the state is unchanged
   not_finite,            ///< a NaN or infinity in positions, velocities, forces or matrix; the state is unchanged
 };
-inline constexpr Outcome kOutcomes[] = {
-    Outcome::converged,          Outcome::budget_spent, Outcome::stagnated,
-    Outcome::iteration_limit,    Outcome::line_search_failed, Outcome::diverged,
-    Outcome::factorisation_failed, Outcome::inverted_start, Outcome::intersecting_start, Outcome::not_finite};
+inline constexpr Outcome kOutcomes[] = {Outcome::converged,
+                                        Outcome::budget_spent,
+                                        Outcome::stagnated,
+                                        Outcome::iteration_limit,
+                                        Outcome::line_search_failed,
+                                        Outcome::diverged,
+                                        Outcome::factorisation_failed,
+                                        Outcome::inverted_start,
+                                        Outcome::intersecting_start,
+                                        Outcome::not_finite};
 std::string_view to_string(Outcome outcome);
 
 /// The same measures for every family, of the state a step leaves behind, over the free unknowns: what is missing to
@@ -89,9 +95,7 @@ struct StepReport {
 
   bool converged() const { return outcome == Outcome::converged; }
   /// Whether it did what it was asked to.
-  bool succeeded() const {
-    return converged() || outcome == Outcome::budget_spent || outcome == Outcome::stagnated;
-  }
+  bool succeeded() const { return converged() || outcome == Outcome::budget_spent || outcome == Outcome::stagnated; }
   void end(Outcome how, std::string why) {
     outcome = how;
     detail = std::move(why);

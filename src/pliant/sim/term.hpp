@@ -45,8 +45,8 @@ class InertiaTerm final : public Term {
 
   const Model& model_;
   const StepProblem* problem_ = nullptr;
-  VecX lumped_;                 ///< kg per unknown; empty for the consistent mass
-  double predicted_work_ = 0;   ///< of the external forces along x~ - x^n, J
+  VecX lumped_;                  ///< kg per unknown; empty for the consistent mass
+  double predicted_work_ = 0;    ///< of the external forces along x~ - x^n, J
   std::vector<double> partial_;  ///< scratch: sums of chunks
   VecX offset_, product_;        ///< scratch: x - x~ and M (x - x~)
 };
@@ -116,8 +116,8 @@ class GrabTerm final : public Term {
   const StepProblem* problem_ = nullptr;
 };
 
-/// sigma/2 M_ii |x_i - c_i|^2 for the nodes that scripts hold by penalties, with the consistent mass (pitfalls, appendix
-/// C).
+/// sigma/2 M_ii |x_i - c_i|^2 for the nodes that scripts hold by penalties, with the consistent mass (pitfalls,
+/// appendix C).
 class PenaltyTerm final : public Term {
  public:
   explicit PenaltyTerm(const Model& model);

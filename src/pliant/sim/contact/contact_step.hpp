@@ -35,8 +35,8 @@ class ContactStep final : public Term {
   /// How much of this step's prescribed motion is complete, 0 to 1, and whether all of it is.
   double progress() const { return progress_; }
   bool arrived() const { return progress_ >= 1; }
-  /// The displacement that the prescribed unknowns still have to make from x; zero elsewhere. Where there is none, nor any
-  /// of obstacles, the prescribed motion is complete.
+  /// The displacement that the prescribed unknowns still have to make from x; zero elsewhere. Where there is none, nor
+  /// any of obstacles, the prescribed motion is complete.
   void find_remaining_motion(const VecX& x, const StepProblem& problem, VecX& remaining);
   /// Adds to g the change of the gradient, to first order, over the remaining motion of the obstacles.
   void add_coupling(const Pose& pose, Projection projection, VecX& g);

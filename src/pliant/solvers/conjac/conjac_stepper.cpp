@@ -376,7 +376,8 @@ double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
     trial_ = x + alpha * U_.col(0);
     ++report.line_search_evaluations;
     // Where rounding hides the decrease, forces are as balanced as can be: any length will do.
-    if (potential().value(trial_, kForces) + alpha * frame - energy <= kDecrease * alpha * slope + 1e-14 * std::abs(energy)) {
+    if (potential().value(trial_, kForces) + alpha * frame - energy <=
+        kDecrease * alpha * slope + 1e-14 * std::abs(energy)) {
       x = trial_;
       return alpha;
     }

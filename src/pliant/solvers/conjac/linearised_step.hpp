@@ -2,8 +2,8 @@
 
 #include "pliant/sim/incremental_potential.hpp"
 
-// What the linearly implicit steppers see of a step: forces and stiffness where it begins, H = -K = -df/dx throughout, and
-// the velocities of the unknowns whose motion is prescribed. They impose scripts directly, penalties or not
+// What the linearly implicit steppers see of a step: forces and stiffness where it begins, H = -K = -df/dx throughout,
+// and the velocities of the unknowns whose motion is prescribed. They impose scripts directly, penalties or not
 // (ProblemOptions::imposes_scripts).
 namespace pliant {
 

@@ -72,8 +72,9 @@ BoundSettings<NewtonOptions> projecting_settings() {
 BoundSettings<NewtonOptions> kinetic_settings() {
   return newton_settings().add(
       {.name = "bounds_step_length",
-       .summary = "with the criterion step-length: divide the length of a step by beta^2, since added inertia makes steps "
-                  "short far from the solution; false: as in the paper"},
+       .summary =
+           "with the criterion step-length: divide the length of a step by beta^2, since added inertia makes steps "
+           "short far from the solution; false: as in the paper"},
       &NewtonOptions::bounds_kinetic_step);
 }
 

@@ -19,9 +19,9 @@ struct NewtonOptions {
   LineSearchOptions line_search;
   LinearOptions linear;
   int max_iterations = 1000;
-  /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest step
-  /// that Newton itself could have taken, their length over beta^2. Without, as in the paper, a small beta ends the step
-  /// however far the solution is.
+  /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest
+  /// step that Newton itself could have taken, their length over beta^2. Without, as in the paper, a small beta ends
+  /// the step however far the solution is.
   bool bounds_kinetic_step = true;
   bool history = false;  ///< record every iteration in the report
 };

@@ -16,8 +16,8 @@ struct LinearOptions {
   int fixed_iterations = 0;  ///< of pcg: always so many, however accurate; 0: as accurately as pays off
 };
 
-/// The linear system of a Newton-type iteration: assembled and solved with every second and every failure counted in the
-/// step's report.
+/// The linear system of a Newton-type iteration: assembled and solved with every second and every failure counted in
+/// the step's report.
 class NewtonSystem {
  public:
   NewtonSystem(IncrementalPotential& potential, const LinearOptions& options);
@@ -27,8 +27,8 @@ class NewtonSystem {
   void set_drive(Drive* drive) { drive_ = drive; }
   bool is_driven() const { return drive_ != nullptr; }
   void assemble(const VecX& x, Projection projection, double inertia_scale = 1);
-  /// dx = -A^{-1} g, or with a drive its remaining motion and -A^{-1} (g + coupling). Direct: by an LL^T, which refuses matrices
-  /// that are not positive definite, or by a pivoted LDL^T.
+  /// dx = -A^{-1} g, or with a drive its remaining motion and -A^{-1} (g + coupling). Direct: by an LL^T, which refuses
+  /// matrices that are not positive definite, or by a pivoted LDL^T.
   ///
   /// Conjugate gradients: only as accurately as pays off (docs/newton.md), and negative curvature is what tells that a
   /// matrix is not positive definite. Asked for LDL^T, they give the iterate before it, a descent direction.

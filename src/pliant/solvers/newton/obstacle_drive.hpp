@@ -8,9 +8,9 @@ namespace pliant {
 /// (docs/contact.md, "Obstacles"). Without contact there is nothing to do: prescribed nodes are put in place before the
 /// iteration begins.
 ///
-/// An iteration either drives, that is, takes Newton's direction for bodies and prescribed motion together, or waits, so
-/// that the bodies give way. It waits after a driving step that was cut short and narrowed the least gap, until the bodies
-/// have made room again or are in balance.
+/// An iteration either drives, that is, takes Newton's direction for bodies and prescribed motion together, or waits,
+/// so that the bodies give way. It waits after a driving step that was cut short and narrowed the least gap, until the
+/// bodies have made room again or are in balance.
 class ObstacleDrive {
  public:
   explicit ObstacleDrive(IncrementalPotential& potential) : potential_(potential), contact_(potential.contact()) {}
@@ -27,9 +27,7 @@ class ObstacleDrive {
   /// The prescribed motion that the next direction shall include; null: it waits.
   Drive* drive() { return drives_ ? &drive_ : nullptr; }
   /// The largest permissible step along dx.
-  double largest_step(const VecX& x, const VecX& dx) {
-    return contact_ ? contact_->largest_step(x, dx, drives_) : 1;
-  }
+  double largest_step(const VecX& x, const VecX& dx) { return contact_ ? contact_->largest_step(x, dx, drives_) : 1; }
   /// Takes a driving step, as long as is permissible. Energy does not tell how far, since what is prescribed does work:
   /// any state with a finite one is a start for the iterations in which the bodies give way.
   LineSearchResult move(const Iterate& current, const VecX& dx, double largest, double smallest, Iterate& trial);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/base/stopwatch.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {

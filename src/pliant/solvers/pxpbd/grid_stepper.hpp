@@ -19,8 +19,8 @@ struct GridPxpbdOptions {
 
 /// Position-based dynamics on a background grid (pxpbd, section 5.5): the unknowns of a substep are the nodes of a grid
 /// that is laid under the bodies anew, the meshes' vertices are carried along by trilinear interpolation. All bodies
-/// move in one continuous velocity field and so cannot pass through each other or themselves. What it solves is over the
-/// grid's unknowns: its own residuals are figures of the report beside the common ones.
+/// move in one continuous velocity field and so cannot pass through each other or themselves. What it solves is over
+/// the grid's unknowns: its own residuals are figures of the report beside the common ones.
 class GridPxpbdStepper final : public Stepper {
  public:
   GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options);

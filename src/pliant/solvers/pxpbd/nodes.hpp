@@ -11,8 +11,8 @@ class Nodes {
  public:
   explicit Nodes(const Model& model);
 
-  /// Sets masses and predictions from the problem, and the positions to the predictions. True when the inverse masses are
-  /// not those of the last call.
+  /// Sets masses and predictions from the problem, and the positions to the predictions. True when the inverse masses
+  /// are not those of the last call.
   bool begin_step(const StepProblem& problem);
   /// The next round of a quasistatic step: predictions from the positions reached, which go on by as much as they went
   /// in the round before, so that M (x - x~) stays what it was.

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <utility>
 
-#include "pliant/base/stopwatch.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
