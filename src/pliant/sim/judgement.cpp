@@ -19,8 +19,10 @@ constexpr double kUnaccounted = 1.5;
 }  // namespace
 
 double largest_acceleration(const Mass& mass, const VecX& r) {
+  const bool lumped = mass.kind() == MassKind::lumped;
+  const VecX consistent = lumped ? VecX() : mass.consistent_diagonal();
+  const VecX& diagonal = lumped ? mass.lumped() : consistent;
   double largest = 0;
-  const VecX diagonal = mass.kind() == MassKind::lumped ? mass.lumped() : mass.consistent_diagonal();
   for (Index i = 0; i < mass.nodes(); ++i) largest = std::max(largest, node(r, i).cwiseAbs().maxCoeff() / diagonal[i]);
   return largest;
 }
