@@ -37,8 +37,10 @@ double elastic_energy_scale(const Model& model) {
     if (!body.is_solid()) continue;
     for (Index e = 0; e < body.elements->element_count(); ++e) {
       const auto i = static_cast<std::size_t>(e);
-      const Lame lame = body.law->linearised(body.lame[body.lame.size() == 1 ? 0 : i]);
-      sum += 0.5 * body.elements->volumes()[i] * (lame.lambda + 2 * lame.mu);
+      const Lame &given = body.lame[body.lame.size() == 1 ? 0 : i], lame = body.law->linearised(given);
+      // A law may have no stiffness at rest, and gain it as it is stretched.
+      const double modulus = std::max(lame.lambda + 2 * lame.mu, given.lambda + 2 * given.mu);
+      sum += 0.5 * body.elements->volumes()[i] * modulus;
     }
   }
   return sum;

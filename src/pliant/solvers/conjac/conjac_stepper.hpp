@@ -44,7 +44,7 @@ class ConjacStepper final : public Stepper {
  protected:
   void advance(Solution& solution, StepReport& report) override;
   std::string remedy() const override {
-    return "raise beta, set gamma_search = true or stiffness = \"projected\", or take smaller steps";
+    return "set gamma_search = true or stiffness = \"projected\", take smaller steps, or raise beta";
   }
 
  private:

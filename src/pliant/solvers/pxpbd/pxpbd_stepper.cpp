@@ -175,7 +175,9 @@ void PxpbdStepper::measure_system(Residuals& residuals) {
 std::string PxpbdStepper::remedy() const {
   const double h = problem().time_step / (substep_ ? options_.substeps : 1);
   return fmt::format("{}take smaller steps or more substeps (the largest stiffness number is {:.3g}, docs/pxpbd.md)",
-                     options_.local.method == pbd::Method::blended ? "leave zeta to be chosen per element, or " : "",
+                     options_.local.method == pbd::Method::blended && options_.local.zeta > 0
+                         ? "leave zeta to be chosen per element, or "
+                         : "",
                      largest_kappa(h));
 }
 

@@ -200,7 +200,7 @@ void WarpCancelingStepper::right_hand_side() {
   elements_.add_impulse(predicted_, 0, matrix_.scale(), rhs_);
   for (const ColliderTouch& touch : colliders_.touching())
     node(rhs_, touch.node) +=
-        h * touch.force - h * h * (touch.stiffness * (node(predicted_, touch.node) - node(problem().v_n, touch.node)));
+        h * touch.force - h * h * (touch.stiffness * (node(predicted_, touch.node) - touch.velocity));
   potential().clear_prescribed(rhs_);
 }
 
