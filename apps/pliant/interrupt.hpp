@@ -4,7 +4,7 @@ namespace pliant::app {
 
 /// Turns the first Ctrl-C (or SIGTERM) into a request that the run polls between steps; a second one ends the program.
 /// `notice` is a literal: what a person is told.
-void catch_interrupts(const char* notice = "\nfinishing this step and saving; once more to quit at once\n");
+void catch_interrupts(const char* notice = "\nfinishing this step and saving; press Ctrl-C again to quit at once\n");
 bool interrupt_requested();
 
 }  // namespace pliant::app

@@ -138,7 +138,7 @@ void add_solvers(CLI::App& app, int& exit_code) {
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("solvers", "List the solvers with their parameters");
-  command->add_option("NAME", arguments->name, "Only this one");
+  command->add_option("NAME", arguments->name, "Only this solver");
   command->add_flag("--json", arguments->json, "For programs");
   command->callback([arguments, &exit_code] {
     std::vector<const SolverEntry*> chosen;

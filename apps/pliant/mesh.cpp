@@ -88,8 +88,8 @@ void add_convert(CLI::App& app, int& exit_code) {
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("convert",
-                                         "Write a mesh or surface in another format; of a mesh written as a "
-                                         "surface, the boundary");
+                                         "Write a mesh or surface in another format; a mesh written as a surface "
+                                         "becomes its boundary");
   command->add_option("IN", arguments->in, "The file to read")->required();
   command->add_option("OUT", arguments->out, "The file to write; its ending chooses the format")->required();
   command->add_option("--format", arguments->format, "The format to write, see below")->type_name("NAME");
@@ -177,7 +177,7 @@ void add_tetrahedralise(CLI::App& app, int& exit_code) {
       "tetrahedralise", "Fill a closed surface (OBJ, PLY, STL) with tetrahedra by Gmsh or TetGen, if installed");
   command->add_option("SURFACE", arguments->in, "The surface")->required();
   command->add_option("OUT", arguments->out, "The file to write; its ending chooses the format")->required();
-  command->add_option("--edge", arguments->edge, "Longest edges inside; by default as on the surface")
+  command->add_option("--edge", arguments->edge, "Longest edge inside; by default as on the surface")
       ->type_name("METRES");
   command->add_option("--with", arguments->program, "gmsh or tetgen; by default the one that is installed")
       ->check(CLI::IsMember({"any", "gmsh", "tetgen"}))

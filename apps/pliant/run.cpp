@@ -70,7 +70,7 @@ std::string remedies(const Scene& scene, const StepReport& report) {
   const std::string robust_solver = SceneSolver().name;
   const std::string other =
       scene.solver.name == robust_solver ? "" : fmt::format("  another solver:           --solver {}\n", robust_solver);
-  const std::string onwards = "  going on all the same:    --set solver.on_failure=continue\n";
+  const std::string onwards = "  continuing regardless:    --set solver.on_failure=continue\n";
   switch (report.outcome) {
     case Outcome::converged:
     case Outcome::budget_spent:
@@ -156,17 +156,17 @@ void add_run(CLI::App& app, int& exit_code) {
   add_scene_arguments(*command, arguments->scene);
   command->add_option("--out", arguments->out, "Folder for the results; by default out/<name of the scene>")
       ->type_name("DIR");
-  command->add_option("--frames", arguments->frames, "Simulate so many frames, in place of the scene's duration")
+  command->add_option("--frames", arguments->frames, "Number of frames to simulate, in place of the scene's duration")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   command
       ->add_option("--threads", arguments->threads,
-                   "Use so many threads; by default all cores. The results are the same")
+                   "Number of threads; by default all cores. Results do not depend on it")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   CLI::Option* resume = command->add_flag("--resume", arguments->resume, "Continue the run in the folder, bit for bit");
   command->add_flag("--force", arguments->force, "Replace the results in the folder")->excludes(resume);
-  command->add_flag("--quiet", arguments->quiet, "Say nothing but what went wrong");
+  command->add_flag("--quiet", arguments->quiet, "Print errors only");
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -69,7 +69,7 @@ int view_scene(const ViewArguments& arguments, bool is_port_given) {
   session.start(*server);
   fmt::print("viewing {} at {}\n  stop with Ctrl-C\n", arguments.scene.scene, server->address());
   if (arguments.host != "127.0.0.1" && arguments.host != "localhost" && arguments.host != "::1")
-    spdlog::warn("everyone who can reach {} can see and move this; there is no password", arguments.host);
+    spdlog::warn("anyone who can reach {} can see and control this; there is no password", arguments.host);
   std::fflush(stdout);
   if (!arguments.no_browser) open_browser(server->address());
 
@@ -89,21 +89,22 @@ int view_scene(const ViewArguments& arguments, bool is_port_given) {
 void add_view(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ViewArguments>();
   CLI::App* command =
-      app.add_subcommand("view", "See a scene run in the browser and take it in hand, or play a result");
+      app.add_subcommand("view", "Run a scene in the browser and interact with it, or play back a result");
   add_scene_arguments(*command, arguments->scene, "The scene file (TOML), or the folder of a finished run");
   CLI::Option* port =
       command->add_option("--port", arguments->port, "Port to listen on; by default 8470, or any that is free")
           ->type_name("N");
-  command->add_option("--host", arguments->host, "Address to listen on; others than 127.0.0.1 let others in")
+  command
+      ->add_option("--host", arguments->host, "Address to listen on; any other than 127.0.0.1 lets other machines in")
       ->type_name("ADDRESS");
   command->add_option("--scenes", arguments->scenes, "Folder of the scene picker; by default that of the scene")
       ->type_name("DIR");
-  command->add_option("--page", arguments->page, "Serve the page from this folder, for those who work on it")
+  command->add_option("--page", arguments->page, "Serve the page from this folder, for work on the page itself")
       ->type_name("DIR");
-  command->add_option("--threads", arguments->threads, "Use so many threads; by default all cores")
+  command->add_option("--threads", arguments->threads, "Number of threads; by default all cores")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  command->add_flag("--no-browser", arguments->no_browser, "Print the address, open nothing");
+  command->add_flag("--no-browser", arguments->no_browser, "Print the address without opening a browser");
   command->callback([arguments, port, &exit_code] { exit_code = view_scene(*arguments, port->count() > 0); });
 }
 

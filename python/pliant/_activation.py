@@ -15,7 +15,7 @@ class Activations(MutableMapping[str, float]):
 
     def _index(self, name: str) -> int:
         if name not in self._names:
-            raise InputError(f"there is no muscle '{name}'; known are {', '.join(self._names) or 'none'}")
+            raise InputError(f"there is no muscle '{name}'; this simulation has {', '.join(self._names) or 'none'}")
         return self._names.index(name)
 
     def __getitem__(self, name: str) -> float:

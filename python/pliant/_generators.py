@@ -70,7 +70,7 @@ def tube(
 
 
 def sphere(radius: float = 0.5, *, centre: ArrayLike = _ZERO, cells: int = 8) -> TetMesh:
-    """A solid ball, with so many cells across its diameter, at least 4."""
+    """A solid ball with `cells` cells across its diameter, at least 4."""
     return _pliant.generate("sphere", dict(radius=radius, centre=centre, cells=cells))
 
 

@@ -13,7 +13,7 @@ class Material:
     """A law of elasticity with its parameters; `pliant.material` makes one.
 
     It gives a body what it is made of, and can be evaluated by itself: F, the deformation gradient, has the shape
-    (..., 3, 3), and so many values come back.
+    (..., 3, 3), and as many values come back.
     """
 
     def __init__(self, law: str, parameters: Mapping[str, Any], origin: str | None = None):

@@ -1,4 +1,4 @@
-"""What a step, a run and the lists of solvers and laws tell, as frozen dataclasses: they print, compare, copy and pickle."""
+"""What steps, runs and the lists of solvers and laws report, as frozen dataclasses: they print, compare, copy and pickle."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StepReport(_Record):
 
     @property
     def succeeded(self) -> bool:
-        """Whether it did what it was asked to: converged, or spent its budget of iterations."""
+        """Whether it did what it was asked to: converged, stagnated at rounding, or spent its budget of iterations."""
         return self.outcome in ("converged", "budget-spent")
 
     @classmethod

@@ -45,7 +45,7 @@ class Scene:
 
     @property
     def notices(self) -> list[str]:
-        """What a person should know, but nobody need act on."""
+        """Notices that need no action."""
         return self._scene.notices
 
     def as_dict(self) -> dict[str, Any]:

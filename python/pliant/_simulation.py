@@ -39,7 +39,7 @@ class Simulation:
 
     The words and their meaning are those of a scene file, and so are the messages of `pliant.InputError` when something
     is wrong, except that they name a line of Python. Bodies, pins, motions and loads are collected; the model is built at
-    the first step, or when something asks for it. They may be changed later too: the model is built anew then, and bodies
+    the first step, or when something asks for it. They may be changed later too: the model is then rebuilt, and bodies
     that were there keep their positions and velocities.
     """
 
@@ -371,7 +371,7 @@ class Simulation:
     # ---- the model ------------------------------------------------------------------------------------------------
 
     def build(self) -> None:
-        """Builds the model now, so that what is wrong with it is said now. Otherwise the first step does it."""
+        """Builds the model now, so that errors show now. Otherwise the first step builds it."""
         self._ready()
 
     def _described(self) -> _pliant.Scene:
@@ -414,7 +414,7 @@ class Simulation:
         for known in self._bodies:
             if known.name == body:
                 return known
-        raise InputError(f"there is no body '{body}'; known are {', '.join(b.name for b in self._bodies)}")
+        raise InputError(f"there is no body '{body}'; this simulation has {', '.join(b.name for b in self._bodies)}")
 
     def _body_data(self, body: Body) -> _pliant.BodyData:
         core = self._ready()
@@ -445,7 +445,7 @@ class Simulation:
         return [name for name, refusal in _pliant.solver_fits(self._described()) if refusal is None]
 
     def solver_refusals(self) -> dict[str, str]:
-        """Of the solvers that cannot run this simulation: why, for people."""
+        """For each solver that cannot run this simulation, the reason in words."""
         return {name: refusal for name, refusal in _pliant.solver_fits(self._described()) if refusal is not None}
 
     def scene(self) -> dict[str, Any]:
@@ -492,7 +492,7 @@ class Simulation:
     def positions(self, body: BodyLike = None) -> Floats:
         """(n, 3) positions in m of a body's nodes, or of all: a writable view, which each step overwrites.
 
-        Writing to it between steps moves the nodes. It stays valid for ever, but shows the present state only until a
+        Writing to it between steps moves the nodes. It stays valid, but shows the present state only until a
         body is added or cut.
         """
         return self._part(self._ready().state.x, body)

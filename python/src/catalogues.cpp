@@ -120,7 +120,7 @@ void bind_catalogues(py::module_& module) {
   module.def("laws", &law_list);
   module.def(
       "set_threads", &set_threads, py::arg("count"),
-      "Uses at most so many threads in all simulations of the process; 0 for all cores. Results are the same bits.");
+      "Limits the threads that all simulations of the process use; 0 for all cores. Results do not depend on it.");
   module.def(
       "threads", [] { return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism); },
       "How many threads are used.");

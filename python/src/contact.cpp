@@ -92,7 +92,7 @@ py::array times_of_impact(const std::string& kind, const std::array<Doubles, 4>&
 
 py::tuple barriers(const Doubles& d2, const Doubles& dhat2) {
   const auto n = static_cast<std::size_t>(d2.size());
-  if (dhat2.size() != d2.size()) throw InputError("barrier: as many thresholds as distances, please");
+  if (dhat2.size() != d2.size()) throw InputError("barrier: give as many thresholds as distances");
   std::vector<double> value(n), first(n), second(n);
   for (std::size_t k = 0; k < n; ++k) {
     const Barrier b = barrier(d2.data()[k], dhat2.data()[k]);

@@ -13,7 +13,7 @@ namespace pliant::python {
 
 SharedSimulation::Guard::Guard(SharedSimulation& o) : owner(o) {
   if (owner.busy_.exchange(true))
-    throw std::runtime_error("this simulation is at work already: in another thread, or in a function it calls");
+    throw std::runtime_error("this simulation is already running: in another thread, or in a function it calls");
 }
 
 Assembler& SharedSimulation::assembler() {
@@ -205,7 +205,8 @@ It is what there is to see and to change, not all that the next step depends on:
           "(n, 3) velocities, m/s; a writable view")
       .def_readwrite("time", &State::time, "s")
       .def_readwrite("step", &State::step, "steps taken")
-      .def_readwrite("activation", &State::activation, "of the muscles, 0 to 1; a copy: assign the whole list")
+      .def_readwrite("activation", &State::activation,
+                     "activations of the muscles, 0 to 1; a copy: assign the whole list")
       .def(
           "copy", [](const State& self) { return State(self); }, "An independent copy.")
       .def("__copy__", [](const State& self) { return State(self); })

@@ -41,7 +41,7 @@ class SharedSimulation {
 
   const Simulation& simulation() const { return simulation_; }
   const Model& model() const { return *simulation_.model(); }
-  /// Of all the present model's energies.
+  /// The assembler of all the present model's energies.
   Assembler& assembler();
 
  private:

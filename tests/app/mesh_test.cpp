@@ -65,12 +65,13 @@ TEST(MeshCommand, NamesWhatIsWrong) {
                        "--cells: 'cells' of sphere must be a whole number from 4"));
   EXPECT_TRUE(
       contains(error({"mesh", "generate", "box", "a.vtu", "--cells", "2,2,2"}), "the key 'size' is missing of box"));
-  EXPECT_TRUE(contains(error({"mesh", "generate", "sphere", "a.xyz"}), "the ending '.xyz' goes with no format"));
+  EXPECT_TRUE(contains(error({"mesh", "generate", "sphere", "a.xyz"}), "no format has the ending '.xyz'"));
   EXPECT_TRUE(contains(error({"mesh", "generate", "sphere", "a.vtu", "--format", "gmsh4"}), "did you mean 'gmsh41'?"));
   std::ofstream(folder / "open.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
   EXPECT_TRUE(contains(error({"mesh", "tetrahedralise", (folder / "open.obj").string(), "a.vtu"}),
                        "the surface cannot be filled: 3 edges belong to one triangle only"));
-  EXPECT_TRUE(contains(error({"mesh", "convert", (folder / "open.obj").string(), "a.vtu"}), "goes with no format"));
+  EXPECT_TRUE(
+      contains(error({"mesh", "convert", (folder / "open.obj").string(), "a.vtu"}), "no format has the ending"));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(Simulation, MeasuresTheSameResidualAsTheStepReports) {
     Simulation simulation(
         parse_scene(kBar, "bar.toml", ".", {{std::string("simulation.integrator=") + integrator}, ""}));
     EXPECT_EQ(message([&] { simulation.unbalanced_forces(); }),
-              "no step has been taken yet, so that there is nothing to be out of balance");
+              "no step has been taken yet, so there are no unbalanced forces");
     simulation.step();
     const StepReport report = simulation.step();
     EXPECT_NEAR(simulation.unbalanced_forces().norm(), report.residuals.force, 1e-12);

@@ -173,7 +173,7 @@ TEST(ReadMesh, RecognisesTheFormatByContent) {
   EXPECT_EQ(read_mesh_data(write_file("gmsh.mesh", gmsh2)).tets.size(), 2u);
   EXPECT_EQ(read_mesh_data(write_file("medit.msh", medit)).tets.size(), 2u);
   EXPECT_TRUE(contains(error_of("solid ascii stl\n"), "m:1: this is a surface, without tetrahedra"));
-  EXPECT_TRUE(contains(error_of("hello\n"), "m:1: no mesh of a known format: neither MEDIT"));
+  EXPECT_TRUE(contains(error_of("hello\n"), "m:1: not a mesh of a known format: neither MEDIT"));
   EXPECT_TRUE(contains(error_of(""), "m: the file is empty"));
   EXPECT_TRUE(contains(error_of(" \n"), "m: the file is empty"));
 }

@@ -143,7 +143,7 @@ TEST(WriteMesh, ChoosesTheFormatByTheName) {
     EXPECT_EQ(read_mesh(path).tets().size(), 5u) << format.extension;
   }
   EXPECT_TRUE(
-      contains(input_error([&] { write_mesh("mesh.xyz", mesh); }), "mesh.xyz: the ending '.xyz' goes with no format"));
+      contains(input_error([&] { write_mesh("mesh.xyz", mesh); }), "mesh.xyz: no format has the ending '.xyz'"));
   EXPECT_TRUE(contains(input_error([&] { write_mesh("m", mesh, "gmsh-42"); }), "there is no format 'gmsh-42'"));
   EXPECT_THROW(write_mesh("/no/such/folder/mesh.vtu", mesh), std::system_error);
 }

@@ -109,7 +109,7 @@ def test_one_simulation_is_not_stepped_by_two_threads_at_once():
     thread.start()
     inside.wait(60)
     for call in (sim.step, sim.forces, lambda: sim.run(steps=1)):
-        with pytest.raises(RuntimeError, match="at work already"):
+        with pytest.raises(RuntimeError, match="already running"):
             call()
     go_on.set()
     thread.join()

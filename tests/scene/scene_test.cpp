@@ -188,7 +188,7 @@ TEST(Scene, SaysWhichSolversCouldRunIt) {
   const Scene scene = parse(scene_with(0, ""));
   const std::string text = describe_solvers(scene, *build_model(scene));
   EXPECT_NE(text.find("could run this scene: pod-newton, newton"), std::string::npos) << text;
-  EXPECT_NE(text.find("not xpbd: body 'bar' is of neo-hookean"), std::string::npos) << text;
+  EXPECT_NE(text.find("not xpbd: body 'bar' is made of neo-hookean"), std::string::npos) << text;
 }
 
 std::string document(const std::string& name) {

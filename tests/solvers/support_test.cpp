@@ -138,7 +138,7 @@ std::vector<Feature> features() {
          b.energy = std::make_shared<SpringEnergy>(std::vector<Index>{0, 5}, std::vector<double>{10.0},
                                                    std::vector<double>{0.5});
        })},
-      {"neo-hookean", kConstraintSolvers, "body 'beam' is of neo-hookean",
+      {"neo-hookean", kConstraintSolvers, "body 'beam' is made of neo-hookean",
        with([](Beam& b) { b.body.material = testing::material("neo-hookean", 4e5, 0.3); })},
   };
 }

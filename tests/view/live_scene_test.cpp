@@ -263,7 +263,7 @@ TEST(LiveScene, ForgedSavedStatesAreRefusedInWords) {
   EXPECT_EQ(refusal([](Json&, auto&) {}), "");
   EXPECT_EQ(refusal([](Json& h, auto&) { h["name"] = "other"; }),
             "the saved state belongs to the scene 'other', not to 'beam'");
-  EXPECT_EQ(refusal([](Json& h, auto&) { h.erase("pins"); }), "the saved state lacks something that belongs to it");
+  EXPECT_EQ(refusal([](Json& h, auto&) { h.erase("pins"); }), "the saved state is incomplete");
   EXPECT_EQ(refusal([](Json&, auto& views) { views.clear(); }), "the saved state has no views");
   EXPECT_EQ(refusal([](Json& h, auto&) { h["pins"][0]["positions"].erase(0); }).find("hold 1 has"), 0U);
   EXPECT_NE(refusal([](Json& h, auto&) { h["pins"][0]["vertices"][0] = 100000; }), "");

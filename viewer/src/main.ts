@@ -103,7 +103,7 @@ let sceneShown: string | null = null;
 
 session.on("hello", (hello) => {
   panel.setHello(hello);
-  if (hello.protocol !== 1) messages.error(`This page speaks version 1 of the protocol, the server version ${hello.protocol}. Build both anew.`);
+  if (hello.protocol !== 1) messages.error(`This page speaks version 1 of the protocol, the server version ${hello.protocol}. Rebuild both.`);
 });
 session.on("scenes", showScenes);
 session.on("scene", (scene) => {

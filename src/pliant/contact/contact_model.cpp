@@ -62,7 +62,7 @@ std::size_t group_named(const ContactModel& model, const std::string& name) {
   if (found != model.group_names.end()) return static_cast<std::size_t>(found - model.group_names.begin());
   const std::string close = nearest(name, model.group_names);
   throw InputError(fmt::format("contact: there is no body or collider '{}'; {}", name,
-                               close.empty() ? fmt::format("known are: {}", fmt::join(model.group_names, ", "))
+                               close.empty() ? fmt::format("choose one of {}", fmt::join(model.group_names, ", "))
                                              : fmt::format("did you mean '{}'?", close)));
 }
 

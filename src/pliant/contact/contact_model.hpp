@@ -14,7 +14,7 @@ struct ContactOptions {
   double dhat = 1e-3;           ///< distance below which surfaces repel each other, m
   double kappa = 0;             ///< stiffness of the barrier, Pa; 0: chosen from stiffness, mass and time step
   bool adaptive = false;        ///< doubles kappa within a step where tiny gaps go on shrinking
-  double friction = 0;          ///< Coulomb's coefficient between all that has no other
+  double friction = 0;          ///< Coulomb's coefficient wherever no other is given
   double eps_v = 1e-3;          ///< sliding speed below which friction is that of sticking, m/s
   int friction_iterations = 1;  ///< how often normal forces and directions of friction are renewed in a step
   bool self = true;             ///< bodies touch themselves

@@ -121,7 +121,7 @@ struct Assembler::Part {
   Index grain;  ///< stencils per call
   PlaceMap nodes;
   GatherMap blocks;
-  /// Of the stencils that the maps were made for: when first needed, as some solvers never ask for all of them.
+  /// The revisions that the maps were made for, when first needed: some solvers never ask for all of them.
   std::int64_t nodes_revision = -1, blocks_revision = -1;
   std::vector<double> values;
   std::vector<double> partial;                                     ///< sum of the values of each chunk

@@ -20,7 +20,7 @@ bool is_mollified(const ContactPair& pair, const Corners& x) {
   return pair.threshold > 0 && edge_cross_norm(x) < pair.threshold;
 }
 
-/// Of m(c) b(d2).
+/// The Hessian of m(c) b(d2).
 Mat12 mollified_hessian(const ContactPair& pair, const PlacedPair& placed, const Barrier& b) {
   const CrossNorm c = edge_cross_norm_derivatives(placed.x);
   const Mollifier m = mollifier(c.value, pair.threshold);

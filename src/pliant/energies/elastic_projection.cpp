@@ -11,7 +11,7 @@ namespace pliant {
 
 namespace {
 
-/// Of elements of up to 20 nodes, without allocation; one instance for all sizes, each of which takes long to compile.
+/// For elements of up to 20 nodes, without allocation; one instance for all sizes, each of which takes long to compile.
 using ElementMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 60, 60>;
 
 }  // namespace

@@ -45,7 +45,7 @@ class Energy {
   /// that is block (a, b) at b (b + 1) / 2 + a, each nine doubles, column by column.
   virtual void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const = 0;
 
-  /// How many stencils to ask for in one call; 0 leaves it to the assembler. An energy whose calls are dear, such as
+  /// How many stencils to ask for in one call; 0 leaves it to the assembler. An energy with expensive calls, such as
   /// one evaluated in another language, wants all of them at once.
   virtual Index chunk() const { return 0; }
 

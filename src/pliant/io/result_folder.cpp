@@ -76,10 +76,10 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
   std::optional<Checkpoint> checkpoint = checkpoints_.newest(notice);
   if (!checkpoint)
     throw InputError(
-        fmt::format("{} has no usable checkpoint to resume from; start anew with --force", folder_.string()));
+        fmt::format("{} has no usable checkpoint to resume from; start over with --force", folder_.string()));
   if (const Fingerprint& own = simulation_.fingerprint(); checkpoint->snapshot.fingerprint != own)
     throw InputError(fmt::format(
-        "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start anew with --force",
+        "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start over with --force",
         folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
   StepHistory history;
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, history);

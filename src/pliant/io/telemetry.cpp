@@ -33,7 +33,7 @@ StageSeconds seconds_from(const Json& json) {
 Outcome outcome_named(std::string_view name) {
   for (Outcome outcome : kOutcomes)
     if (to_string(outcome) == name) return outcome;
-  throw InputError(fmt::format("'{}' is no outcome of a step", name.substr(0, 100)));
+  throw InputError(fmt::format("'{}' is not an outcome of a step", name.substr(0, 100)));
 }
 
 /// The sums need what add() reads, no more.
@@ -128,7 +128,7 @@ StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, S
   for (std::int64_t i = 0; i < steps; ++i) {
     if (!std::getline(in, line) || in.eof())
       throw InputError(
-          fmt::format("{} has {} complete lines, but the checkpoint is at step {}; start anew with --force",
+          fmt::format("{} has {} complete lines, but the checkpoint is at step {}; start over with --force",
                       file.string(), i, steps));
     kept += line.size() + 1;
     try {
@@ -136,7 +136,7 @@ StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, S
       history.totals.add(report_from(json));
       history.times.push_back(json.at("time"));
     } catch (const std::exception& error) {
-      throw InputError(fmt::format("{}:{}: not the report of a step ({}); start anew with --force", file.string(),
+      throw InputError(fmt::format("{}:{}: not the report of a step ({}); start over with --force", file.string(),
                                    i + 1, error.what()));
     }
   }

@@ -115,7 +115,7 @@ namespace {
 constexpr Index lapack_block = 64;
 /// Multipliers below the pivot block stay below the reciprocal of this; refinement wins the lost digits back.
 constexpr double least_pivot = 1e-8;
-/// Of the matrix' scale: what is left of a column below this is rounding.
+/// What is left of a column below this share of the matrix' scale is rounding.
 constexpr double negligible = 1e-13;
 
 std::size_t ints_as_doubles(Index n) { return static_cast<std::size_t>((n + 1) / 2); }

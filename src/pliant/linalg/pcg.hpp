@@ -10,7 +10,7 @@ struct PcgOptions {
 };
 
 /// `negative_curvature`: a search direction p with p^T A p <= 0 was met, the matrix is not positive definite; x is the
-/// iterate before it (the preconditioned right-hand side if it was the first). `not_finite`: numbers ran over.
+/// iterate before it (the preconditioned right-hand side if it was the first). `not_finite`: numbers overflowed.
 enum class PcgOutcome { converged, iteration_limit, negative_curvature, not_finite };
 
 struct PcgReport {

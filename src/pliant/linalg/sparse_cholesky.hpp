@@ -84,7 +84,7 @@ class SparseCholesky {
   /// A blocked solve with many columns at once, at half the price of one with A.
   void condense(Eigen::Ref<Eigen::MatrixXd> X);
 
-  /// Of the last LDL^T: exact for the matrix that was factored, which differs from A where pivots were perturbed.
+  /// From the last LDL^T: exact for the matrix that was factored, which differs from A where pivots were perturbed.
   Inertia inertia() const;
   /// Pivots of the last LDL^T that were enlarged; solutions are refined to make up for it.
   Index perturbed_pivots() const;

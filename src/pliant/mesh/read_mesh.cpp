@@ -53,7 +53,7 @@ MeshData parse(std::string_view content, const std::string& file) {
     scanner.fail("this is a surface, without tetrahedra; fill it with `pliant mesh tetrahedralise` first.");
   }
   scanner.fail(
-      "no mesh of a known format: neither MEDIT (begins with MeshVersionFormatted) nor Gmsh ($MeshFormat) nor VTK "
+      "not a mesh of a known format: neither MEDIT (begins with MeshVersionFormatted) nor Gmsh ($MeshFormat) nor VTK "
       "(# vtk DataFile, or XML); convert it to one of these. TetGen's files need the names .node and .ele.");
 }
 
@@ -97,7 +97,7 @@ TriangleMesh parse_surface(std::string_view content, const std::string& file) {
   if (extension == ".stl" || content.starts_with("solid ")) return read_stl(content, file);
   if (extension == ".obj") return read_obj(content, file);
   if (extension == ".ply") return read_ply(content, file);
-  throw InputError(file + ": no surface of a known format: OBJ, PLY or STL, known by the name of the file.");
+  throw InputError(file + ": not a surface of a known format: OBJ, PLY or STL, known by the name of the file.");
 }
 
 TriangleMesh read_surface(const std::filesystem::path& path) {

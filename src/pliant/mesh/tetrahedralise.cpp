@@ -76,7 +76,7 @@ Vec3 point_in_cavity(const Piece& piece, const TriangleMesh& surface) {
     distance = std::min(distance, distance_to(centre, direction, corner(t, 0), corner(t, 1), corner(t, 2)));
   }
   if (!std::isfinite(distance)) {
-    throw InputError(surface.source + ": a piece that faces inwards is no closed cavity of the others.");
+    throw InputError(surface.source + ": a piece that faces inwards is not a closed cavity of the others.");
   }
   return centre + distance / 2 * direction;
 }
@@ -102,7 +102,7 @@ TriangleMesh alone(const Piece& piece) {
   std::string words = result.output;
   while (!words.empty() && (words.back() == '\n' || words.back() == ' ')) words.pop_back();
   throw InputError(
-      fmt::format("{}: {} could not fill the surface ({}); the triangles may intersect. Its last words:\n{}",
+      fmt::format("{}: {} could not fill the surface ({}); the triangles may intersect. The end of its output:\n{}",
                   surface.source, program, result.ending, words));
 }
 

@@ -52,8 +52,8 @@ const FormatInfo& format_for(const std::filesystem::path& path, const std::vecto
     if (format.extension == extension) return format;
     if (std::find(known.begin(), known.end(), format.extension) == known.end()) known.push_back(format.extension);
   }
-  throw InputError(fmt::format("{}: the ending '{}' goes with no format; use one of {}, or name the format.",
-                               path.string(), extension, fmt::join(known, ", ")));
+  throw InputError(fmt::format("{}: no format has the ending '{}'; use one of {}, or name the format.", path.string(),
+                               extension, fmt::join(known, ", ")));
 }
 
 const FormatInfo& find_format(const std::string& name, const std::vector<FormatInfo>& formats) {
@@ -63,9 +63,9 @@ const FormatInfo& find_format(const std::string& name, const std::vector<FormatI
     known.push_back(format.name);
   }
   const std::string near = nearest(name, known);
-  throw InputError(fmt::format(
-      "there is no format '{}'; {}", name,
-      near.empty() ? fmt::format("known are {}", fmt::join(known, ", ")) : fmt::format("did you mean '{}'?", near)));
+  throw InputError(fmt::format("there is no format '{}'; {}", name,
+                               near.empty() ? fmt::format("choose one of {}", fmt::join(known, ", "))
+                                            : fmt::format("did you mean '{}'?", near)));
 }
 
 void write_mesh(const std::filesystem::path& path, const MeshData& data, const std::string& format) {

@@ -29,7 +29,7 @@ class PictureLight {
   };
   /// At a point with unit shading normal `normal`; `offset_normal` is the true normal of the surface.
   Received receive(const Vec3& point, const Vec3& normal, const Vec3& offset_normal, int share) const;
-  /// Of a horizontal plane with nothing in the way, for the same share.
+  /// The light on a horizontal plane with nothing in the way, for the same share.
   double open_ground(int share) const { return open_ground_[static_cast<std::size_t>(share)]; }
   const Vec3& lamp_direction() const { return lamp_direction_; }
 

@@ -22,7 +22,7 @@ struct PictureScene {
   const Vec3& corner(const Piece& piece, std::size_t k) const {
     return positions[static_cast<std::size_t>(piece.corners[k])];
   }
-  /// Of the point with these barycentric coordinates in the piece.
+  /// The colour of the point with these barycentric coordinates in the piece.
   LinearColour colour(const Piece& piece, const std::array<double, 3>& barycentric) const;
 
   std::vector<Vec3> positions;

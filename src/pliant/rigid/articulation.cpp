@@ -84,7 +84,7 @@ Articulation::Articulation(std::vector<Link> links, const VecX& rest)
     for (Index i : link.nodes) spread += (node(rest_, i) - mean) * (node(rest_, i) - mean).transpose();
     const Vec3 extent = Eigen::SelfAdjointEigenSolver<Mat3>(spread, Eigen::EigenvaluesOnly).eigenvalues();
     if (link.nodes.size() < 3 || !(extent[1] > 1e-12 * extent[2]))
-      fail("its nodes lie on a line, so that its rotation cannot be told; give it some thickness");
+      fail("its nodes lie on a line, so that its rotation cannot be determined; give it some thickness");
     first_.push_back(degrees_);
     degrees_ += kDegrees[static_cast<int>(link.joint)];
   }

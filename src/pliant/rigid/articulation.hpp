@@ -44,7 +44,7 @@ class Articulation {
   const std::vector<Index>& link_of() const { return link_of_; }
 
   using Poses = std::vector<RigidPose>;
-  /// Of all links, from the positions of their nodes; what joints forbid is left out.
+  /// The poses of all links, from the positions of their nodes; what joints forbid is left out.
   Poses poses(const VecX& x) const;
   /// Where they are after h seconds with the joint velocities `z`.
   Poses advance(const Poses& poses, const VecX& z, double h) const;

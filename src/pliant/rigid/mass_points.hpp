@@ -15,7 +15,7 @@ struct MassPoints {
   std::vector<Triangle> triangles;  ///< of the body's surface, over the first points
 };
 
-/// Of a ball, box, cylinder or capsule of uniform density (kg/m^3). The surface is coarse; mass and inertia are exact.
+/// A ball, box, cylinder or capsule of uniform density (kg/m^3). The surface is coarse; mass and inertia are exact.
 /// Throws InputError for other shapes, which have no mass.
 MassPoints mass_points(const Shape& shape, double density);
 

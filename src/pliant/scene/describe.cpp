@@ -79,7 +79,7 @@ std::string describe(const Scene& scene, const Model& model) {
     text += fmt::format("  script  {}: {} nodes of {}, {}{}\n", script.name, model.scripts()[i].nodes.size(),
                         scene.bodies[script.body].name, format(script.motion),
                         script.release < std::numeric_limits<double>::infinity()
-                            ? fmt::format(", lets go at {:.4g} s", script.release)
+                            ? fmt::format(", released at {:.4g} s", script.release)
                             : "");
   }
   for (const SceneLoad& load : scene.loads)
@@ -104,7 +104,7 @@ std::string describe(const Scene& scene, const Model& model) {
         "  link    {}: {} to {}\n", from.link.name, kJoints[static_cast<int>(from.link.joint)],
         from.link.parent < 0 ? "the world" : scene.links[static_cast<std::size_t>(from.link.parent)].link.name);
   for (const SceneAttachment& attachment : scene.attachments)
-    text += fmt::format("  attachment {}: of {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
+    text += fmt::format("  attachment {}: {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
                         scene.links[attachment.link].link.name);
   for (const SceneCut& cut : scene.cuts)
     text += fmt::format("  cut     {}: {} by a {} at {:.4g} s\n", cut.name, scene.bodies[cut.body].name,
@@ -122,13 +122,13 @@ std::string describe(const Scene& scene, const Model& model) {
     if (value != default_value(parameter)) changed += fmt::format(", {} = {}", parameter.name, format(value));
   }
   text += fmt::format("{}; {} when a step fails\n", changed.empty() ? " with its defaults" : changed,
-                      scene.solver.on_failure == OnFailure::stop ? "stops" : "goes on");
+                      scene.solver.on_failure == OnFailure::stop ? "stops" : "continues");
   return text;
 }
 
 std::string describe_solvers(const Scene& scene, const Model& model) {
   const SceneDemands demands = demands_of(scene);
-  std::string text = fmt::format("  solvers could run this scene: {}\n", list_fitting(model, demands));
+  std::string text = fmt::format("  solvers that could run this scene: {}\n", list_fitting(model, demands));
   for (const SolverFit& fit : solver_fits(model, demands))
     if (!fit.fits()) text += fmt::format("          not {}: {}\n", fit.solver->name, fit.reason());
   return text;

@@ -84,7 +84,7 @@ const Section& cylinder_section() {
       section_of("cylinder",
                  "A solid cylinder. Besides the sets every generated mesh has (`x-min` ... `z-max`, `boundary`): "
                  "`start`, `end`, `side`.",
-                 {length_key("radius", "Its radius.", "0.5"), length_key("length", "Along its axis.", "2.0"),
+                 {length_key("radius", "Its radius.", "0.5"), length_key("length", "Length along its axis.", "2.0"),
                   axis_key("axis", "Its direction."), origin_key("Centre of its start face."),
                   count_key("cells", "Number of cells across the diameter.", "8", 4),
                   count_key("along", "Number of cells along the axis; 0: as long as wide.", "0", 0)});
@@ -95,7 +95,7 @@ const Section& tube_section() {
   static const Section section = section_of(
       "tube", "A hollow cylinder, with the sets `start`, `end`, `inner` and `outer`.",
       {length_key("inner_radius", "Radius of the hole.", "0.3"), length_key("outer_radius", "Outer radius.", "0.5"),
-       length_key("length", "Along its axis.", "2.0"), axis_key("axis", "Its direction."),
+       length_key("length", "Length along its axis.", "2.0"), axis_key("axis", "Its direction."),
        origin_key("Centre of its start face."), count_key("layers", "Number of cells through the wall.", "2", 1),
        count_key("around", "Number of cells around, even, at least 6; 0: as wide as thick.", "0", 0),
        count_key("along", "Number of cells along the axis; 0: as long as thick.", "0", 0)});
@@ -112,7 +112,7 @@ const Section& sphere_section() {
 const Section& torus_section() {
   static const Section section =
       section_of("torus", "A solid ring.",
-                 {length_key("radius", "Of the circle in the middle of the ring.", "0.5"),
+                 {length_key("radius", "Radius of the circle in the middle of the ring.", "0.5"),
                   length_key("ring_radius", "Half the thickness of the ring.", "0.15"),
                   axis_key("axis", "The ring lies around it."), centre_key(),
                   count_key("cells", "Number of cells across the ring.", "6", 4),
@@ -123,7 +123,7 @@ const Section& torus_section() {
 const Section& sheet_section() {
   static const Section section =
       section_of("sheet", "A thin slab, with the sets `bottom`, `top`, `edge` and `corners`.",
-                 {plane_size_key(), length_key("thickness", "Along its normal.", "0.01"),
+                 {plane_size_key(), length_key("thickness", "Thickness along its normal.", "0.01"),
                   axis_key("normal", "Direction of its thickness."), origin_key("The lowest corner."),
                   plane_cells_key(), count_key("layers", "Number of cells through the thickness.", "1", 1)});
   return section;
@@ -134,7 +134,7 @@ const Section& lattice_section() {
       "lattice", "Square struts along the edges of a grid of cuboids, with the set `joints` (where struts cross).",
       {{.name = "size",
         .kind = Kind::vector,
-        .summary = "Of the whole.",
+        .summary = "Size of the whole lattice.",
         .unit = "m",
         .fallback = "[1.0, 1.0, 1.0]",
         .limits = kPositive},

@@ -88,7 +88,8 @@ const Section& body_section() {
     const std::vector<Setting> first = {
         {.name = "mesh",
          .kind = Kind::text,
-         .summary = "Read a MEDIT `.mesh` or Gmsh `.msh` file; a relative path starts at the scene file.",
+         .summary = "Read a mesh file (MEDIT, Gmsh, TetGen, VTK or VTU); a relative path starts at the scene file's "
+                    "folder.",
          .example = "\"bunny.mesh\""},
         cloth_key(),
         {.name = "scale",
@@ -122,7 +123,7 @@ const Section& body_section() {
     for (Setting& key : material_keys()) s.keys.push_back(std::move(key));
     const std::vector<Setting> rest = {
         {.name = "density",
-         .summary = "Mass per volume at rest; of cloth per area (kg/m^2).",
+         .summary = "Mass per volume at rest; for cloth, mass per area (kg/m^2).",
          .unit = "kg/m^3",
          .fallback = "1000.0",
          .limits = kPositive,
@@ -235,7 +236,7 @@ const Section& script_section() {
         .section = &script_rotate_section()},
        {.name = "keyframes",
         .kind = Kind::tables,
-        .summary = "Motion given at instants, in place of the above.",
+        .summary = "Motion given at certain times, in place of the above.",
         .example = "[{time = 0, translate = [0, 0, 0]}, {time = 1, translate = [1, 0, 0]}]",
         .section = &keyframe_section()},
        {.name = "times",
@@ -311,7 +312,7 @@ const Section& cut_section() {
                                .required = true},
                               {.name = "normal",
                                .kind = Kind::vector,
-                               .summary = "Across the plane.",
+                               .summary = "Normal of the plane.",
                                .example = "[1, 0, 0]",
                                .required = true},
                               {.name = "radius",
@@ -322,8 +323,8 @@ const Section& cut_section() {
   static const Section section{
       "[[cut]]",
       "in [[cut]]",
-      "Cuts a body open along the faces of its elements, where these come nearest to a surface. Every solver goes on "
-      "with the state as it was. The surface is given where the body is at rest.",
+      "Cuts a body open along the faces of its elements, where these come nearest to a surface. Every "
+      "solver continues from the same state. The surface is given where the body is at rest.",
       {name_key("cut"),
        body_key(),
        {.name = "time",
@@ -401,32 +402,33 @@ const Section& solver_section() {
 }
 
 const Section& output_section() {
-  static const Section section{"[output]",
-                               "in [output]",
-                               "What a run leaves behind.",
-                               {{.name = "every",
-                                 .kind = Kind::integer,
-                                 .summary = "Write a frame after every so many steps.",
-                                 .fallback = "1",
-                                 .limits = kAtLeastOne},
-                                {.name = "fields",
-                                 .kind = Kind::choices,
-                                 .summary = "What a frame holds besides the deformed mesh.",
-                                 .fallback = "[\"displacement\", \"velocity\", \"von-mises\", \"stretch\", \"body\"]",
-                                 .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
-                                {.name = "pictures",
-                                 .kind = Kind::boolean,
-                                 .summary = "Draw `picture.png` (the last frame) and `film.png` (a strip of frames).",
-                                 .fallback = "true"},
-                                {.name = "checkpoint_every",
-                                 .kind = Kind::integer,
-                                 .summary = "Write a checkpoint after every so many steps; 0: only when the run ends.",
-                                 .fallback = "50",
-                                 .limits = kNotNegative},
-                                {.name = "history",
-                                 .kind = Kind::boolean,
-                                 .summary = "Record every iteration of every step in `steps.jsonl`.",
-                                 .fallback = "false"}}};
+  static const Section section{
+      "[output]",
+      "in [output]",
+      "What a run leaves behind.",
+      {{.name = "every",
+        .kind = Kind::integer,
+        .summary = "Number of steps from one frame to the next.",
+        .fallback = "1",
+        .limits = kAtLeastOne},
+       {.name = "fields",
+        .kind = Kind::choices,
+        .summary = "What a frame holds besides the deformed mesh.",
+        .fallback = "[\"displacement\", \"velocity\", \"von-mises\", \"stretch\", \"body\"]",
+        .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
+       {.name = "pictures",
+        .kind = Kind::boolean,
+        .summary = "Draw `picture.png` (the last frame) and `film.png` (a strip of frames).",
+        .fallback = "true"},
+       {.name = "checkpoint_every",
+        .kind = Kind::integer,
+        .summary = "Number of steps from one checkpoint to the next; 0: only when the run ends.",
+        .fallback = "50",
+        .limits = kNotNegative},
+       {.name = "history",
+        .kind = Kind::boolean,
+        .summary = "Record every iteration of every step in `steps.jsonl`.",
+        .fallback = "false"}}};
   return section;
 }
 

@@ -128,7 +128,7 @@ std::vector<std::string> names_of(const Value* list, const std::string& kind) {
                                                   : fmt::format("{}-{}", kind, names.size() + 1);
     if (given && name.empty())
       fail(given->origin,
-           fmt::format("'name' in [[{}]] must not be empty; leave the key out for a name of its own", kind));
+           fmt::format("'name' in [[{}]] must not be empty; leave the key out to have a name chosen", kind));
     if (!seen.insert(name).second)
       fail(given ? given->origin : item.origin,
            fmt::format("the name '{}' is taken by another [[{}]]; give each its own", name, kind));
@@ -148,7 +148,7 @@ std::size_t body_index(const Value& table, const std::vector<std::string>& bodie
     if (bodies[i] == given->text()) return i;
   const std::string near = nearest(given->text(), bodies);
   fail(given->origin, fmt::format("there is no body '{}'; {}", given->text(),
-                                  near.empty() ? fmt::format("known are {}", fmt::join(bodies, ", "))
+                                  near.empty() ? fmt::format("choose one of {}", fmt::join(bodies, ", "))
                                                : fmt::format("did you mean '{}'?", near)));
 }
 

@@ -43,7 +43,7 @@ const Section& fibres_section() {
         .summary = "What they are made of; `pliant materials` lists the fibre laws.",
         .fallback = "\"reinforcement\""},
        {.name = "stiffness",
-        .summary = "Stiffness, as the law has it: mostly the fibres' modulus; of `muscle` its greatest stress.",
+        .summary = "Stiffness as the law defines it: mostly the fibres' modulus; for `muscle`, its greatest stress.",
         .unit = "Pa",
         .example = "1e5",
         .limits = kNotNegative,
@@ -118,21 +118,24 @@ const Section& cloth_section() {
 }
 
 const Section& springs_section() {
-  static const Section section{
-      "body.springs",
-      "in 'springs' of [[body]]",
-      "Makes the body a network of springs: those of its cloth, or every edge of its mesh.",
-      {{.name = "structural", .summary = "Along edges.", .unit = "N/m", .fallback = "1000.0", .limits = kNotNegative},
-       {.name = "shear",
-        .summary = "Across the cells of cloth.",
-        .unit = "N/m",
-        .fallback = "500.0",
-        .limits = kNotNegative},
-       {.name = "bending",
-        .summary = "Between vertices of cloth two apart.",
-        .unit = "N/m",
-        .fallback = "10.0",
-        .limits = kNotNegative}}};
+  static const Section section{"body.springs",
+                               "in 'springs' of [[body]]",
+                               "Makes the body a network of springs: those of its cloth, or every edge of its mesh.",
+                               {{.name = "structural",
+                                 .summary = "Stiffness of springs along edges.",
+                                 .unit = "N/m",
+                                 .fallback = "1000.0",
+                                 .limits = kNotNegative},
+                                {.name = "shear",
+                                 .summary = "Stiffness of springs across the cells of cloth.",
+                                 .unit = "N/m",
+                                 .fallback = "500.0",
+                                 .limits = kNotNegative},
+                                {.name = "bending",
+                                 .summary = "Stiffness of springs between vertices of cloth that are two cells apart.",
+                                 .unit = "N/m",
+                                 .fallback = "10.0",
+                                 .limits = kNotNegative}}};
   return section;
 }
 

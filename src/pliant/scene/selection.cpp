@@ -93,9 +93,9 @@ struct Evaluator {
     for (const auto& [name, vertices] : mesh.sets)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     const std::string near = nearest(set.name, names);
-    throw InputError(
-        fmt::format("there is no vertex set '{}' in {}; {}known are {}, and comparisons such as \"x < 0.1\"", set.name,
-                    mesh.source, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(names, ", ")));
+    throw InputError(fmt::format(
+        "there is no vertex set '{}' in {}; {}choose one of {}, or a comparison such as \"x < 0.1\"", set.name,
+        mesh.source, near.empty() ? "" : fmt::format("did you mean '{}'? ", near), fmt::join(names, ", ")));
   }
   Flags operator()(const VertexList& list) const {
     if (list.numbering == VertexNumbering::file && mesh.dropped > 0)

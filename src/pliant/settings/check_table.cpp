@@ -267,7 +267,7 @@ void check_table(Value& table, const Section& section) {
       }
       const std::string near = nearest(entry.key, names);
       fail(entry.origin, fmt::format("unknown key '{}' {}; {}", entry.key, section.place,
-                                     near.empty() ? fmt::format("known are {}", fmt::join(names, ", "))
+                                     near.empty() ? fmt::format("choose one of {}", fmt::join(names, ", "))
                                                   : fmt::format("did you mean '{}'?", near)));
     }
     check_value(entry.value, *key, section);

@@ -47,7 +47,7 @@ struct Limits {
 inline constexpr Limits kPositive{.least = 0, .least_included = false};
 inline constexpr Limits kNotNegative{.least = 0};
 inline constexpr Limits kAtLeastOne{.least = 1};
-/// Of counts that are kept as an int: far beyond use, but no overflow.
+/// The upper limit of counts that are kept as an int: far beyond use, without overflow.
 inline constexpr double kLargestCount = 1e9;
 
 struct Setting {

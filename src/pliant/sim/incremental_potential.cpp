@@ -99,7 +99,7 @@ IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   return change;
 }
 
-/// Of all terms on the model's pattern but inertia and damping.
+/// Sums over all terms on the model's pattern but inertia and damping.
 void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection, BlockMatrix& H) {
   H.set_zero();
   elasticity_.add_hessian(pose, projection, H);

@@ -103,7 +103,7 @@ Index ModelBuilder::add_muscle(Muscle muscle) {
 std::size_t ModelBuilder::add_body(BodyOptions options) {
   if (!(options.density > 0) || !std::isfinite(options.density))
     throw InputError(fmt::format("body '{}': density must be positive ({}), not {}", options.name,
-                                 options.network ? "kg/m^2, of a solid kg/m^3" : "kg/m^3", options.density));
+                                 options.network ? "kg/m^2 for cloth and springs" : "kg/m^3", options.density));
   require_finite(options.velocity, fmt::format("body '{}': velocity", options.name));
   require_finite(options.angular_velocity, fmt::format("body '{}': angular velocity", options.name));
   const RayleighDamping& damping = options.damping;

@@ -83,7 +83,7 @@ struct State {
   VecX v;                 ///< m/s
   double time = 0;        ///< s
   std::int64_t step = 0;  ///< steps taken
-  /// Of each of the model's muscles, 0 to 1. A step overwrites those that follow keyframes; the others are the user's.
+  /// One for each muscle, 0 to 1. A step overwrites those that follow keyframes; the others are the user's.
   std::vector<double> activation;
   /// Points held from outside. Like activations they are the user's input, not a result: checkpoints leave them out.
   std::vector<Grab> grabs = {};
@@ -127,7 +127,7 @@ class Model {
   /// Keeps the surfaces of all bodies out of the colliders; null when there are none, and with contact, to which
   /// colliders then belong.
   const ColliderPenalty* colliders() const { return colliders_.get(); }
-  /// Of surfaces with each other, themselves and obstacles by barriers; null when not asked for.
+  /// Contact by barriers of surfaces with each other, themselves and obstacles; null when not asked for.
   const std::shared_ptr<const ContactModel>& contact() const { return contact_; }
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }

@@ -42,7 +42,7 @@ struct Residuals {
   double force = 0;         ///< 2-norm of the gradient of the incremental potential, N
   double acceleration = 0;  ///< largest component of it over the mass of its node, m/s^2
   double step_length = 0;   ///< largest component of the last correction over the time step, m/s
-  double primal = 0;        ///< of position-based solvers, with `history`: balance of inertia and multipliers, N
+  double primal = 0;        ///< position-based solvers, with `history`: balance of inertia and multipliers, N
   double secondary = 0;     ///< and what is missing to the multipliers, as a stress over all elements, Pa
 };
 
@@ -67,7 +67,7 @@ struct StageSeconds {
   double total = 0;
 };
 
-/// A number that only some families have to tell of a step.
+/// A number about a step that only some families report.
 struct Figure {
   std::string_view name;  ///< a literal: what it is, with its unit's name in front where it has one
   double value = 0;

@@ -66,7 +66,7 @@ class EnergyTerm final : public Term {
   void add_scaled_hessian(const Pose& pose, Projection projection, std::span<const double> scales, BlockMatrix& A) {
     assembler_.add_hessian(pose, projection, A, scales);
   }
-  /// Of the stencils of one energy, at the last evaluation.
+  /// The values of the stencils of one energy, at the last evaluation.
   std::span<const double> values(std::size_t energy) const { return assembler_.values(energy); }
 
  private:

@@ -148,7 +148,7 @@ StepReport Simulation::step() {
 }
 
 const VecX& Simulation::unbalanced_forces() const {
-  if (!has_stepped_) throw InputError("no step has been taken yet, so that there is nothing to be out of balance");
+  if (!has_stepped_) throw InputError("no step has been taken yet, so there are no unbalanced forces");
   return stepper_->unbalanced_forces();
 }
 

@@ -41,7 +41,7 @@ class Simulation {
   /// To be read and written between steps. The object and its arrays stay where they are in memory, whatever is stepped
   /// or loaded; only a cut, the way back over one, or a rebuild that changes the number of nodes makes a new one.
   const std::shared_ptr<State>& state() const { return state_; }
-  /// For what it has to tell of the last step, and its memory.
+  /// For what it reports about the last step, and its memory.
   const Stepper& stepper() const { return *stepper_; }
   Stepper& stepper() { return *stepper_; }
   /// Copies positions, velocities, time and activations; what the stepper keeps from step to step stays as it is, so
@@ -70,7 +70,7 @@ class Simulation {
   /// step, and after a cut or a restore before the next one.
   const VecX& unbalanced_forces() const;
 
-  /// Of the scene as it was given.
+  /// The fingerprint of the scene as it was given.
   const Fingerprint& fingerprint() const { return fingerprint_; }
   /// Everything the steps to come depend on, and back, also to before or after a cut: they then have the same bits.
   /// Throws InputError for a snapshot of another scene; nothing has changed then.

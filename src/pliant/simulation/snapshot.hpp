@@ -17,7 +17,7 @@ namespace pliant {
 /// Activations are part of the state.
 struct Snapshot {
   Fingerprint fingerprint;  ///< of the scene as it was given
-  std::uint64_t cuts = 0;   ///< of the scene that had been made
+  std::uint64_t cuts = 0;   ///< how many of the scene's cuts had been made
   State state;              ///< without grabs
   std::vector<double> memory;
 };

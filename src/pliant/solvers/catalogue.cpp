@@ -32,9 +32,9 @@ const SolverEntry& find_solver(std::string_view name) {
     names.push_back(entry.name);
   }
   const std::string close = nearest(name, names);
-  throw InputError(fmt::format(
-      "there is no solver '{}'; {}", name,
-      close.empty() ? fmt::format("known are: {}", fmt::join(names, ", ")) : fmt::format("did you mean '{}'?", close)));
+  throw InputError(fmt::format("there is no solver '{}'; {}", name,
+                               close.empty() ? fmt::format("choose one of {}", fmt::join(names, ", "))
+                                             : fmt::format("did you mean '{}'?", close)));
 }
 
 ParameterMap complete_parameters(const SolverEntry& solver, const ParameterMap& given) {

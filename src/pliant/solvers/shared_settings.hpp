@@ -30,10 +30,10 @@ inline ChoiceNames<Integrator> integrator_names(const std::vector<Integrator>& i
 inline constexpr const char* kToleranceUnit = "m/s^2, N, 1 or m/s";
 
 inline Setting criterion_setting() { return {.name = "criterion", .summary = "what tolerance is compared with"}; }
-/// Of solvers that are given a number of iterations; their options call it `stops_early`.
+/// The tolerance of solvers that are given a number of iterations; their options call it `stops_early`.
 inline Setting early_end_setting() {
   return {.name = "tolerance",
-          .summary = "a step ends before its last iteration where the criterion is met; 0: never",
+          .summary = "ends a step early once the criterion is met; 0: never",
           .unit = kToleranceUnit,
           .limits = kNotNegative};
 }

@@ -51,12 +51,12 @@ void refuse_body(const Model& model, const Body& body, const SolverSupport& can,
   if (order > can.highest_order)
     refuse(fmt::format("has elements of order {}, and it takes order {} only; set order = {}", order, can.highest_order,
                        can.highest_order));
-  if (!can.fibres && !body.fibres.empty()) refuse("has fibres, which it does not know");
+  if (!can.fibres && !body.fibres.empty()) refuse("has fibres, which it does not support");
   if (const std::string& law = body.law->info().name; !can.laws.empty() && !contains(can.laws, law))
-    refuse(fmt::format("is of {}, and it takes the materials {} only", law, fmt::join(can.laws, ", ")));
-  if (!can.mass_damping && body.damping.mass > 0) refuse("has damping.mass, which it does not know");
+    refuse(fmt::format("is made of {}, and it takes the materials {} only", law, fmt::join(can.laws, ", ")));
+  if (!can.mass_damping && body.damping.mass > 0) refuse("has damping.mass, which it does not support");
   if (!can.stiffness_damping && body.damping.stiffness > 0)
-    refuse("has damping.stiffness, and it knows damping.mass only");
+    refuse("has damping.stiffness, and it supports damping.mass only");
 }
 
 std::vector<std::string> refusals_of(const SolverSupport& can, const Model& model, const SceneDemands& demands) {
@@ -77,13 +77,14 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
   if (!can.consistent_mass && model.mass().kind() == MassKind::consistent)
     reasons.push_back("it needs mass = \"lumped\"");
   if (!can.energies && !model.more_energies().empty())
-    reasons.push_back(
-        fmt::format("it does not know the energy '{}', which comes from code", model.more_energies().front()->name()));
-  if (!can.cuts && !demands.cut_bodies.empty()) reasons.push_back("it cannot go on after a [[cut]]");
+    reasons.push_back(fmt::format("it does not support the energy '{}', which comes from code",
+                                  model.more_energies().front()->name()));
+  if (!can.cuts && !demands.cut_bodies.empty()) reasons.push_back("it cannot continue after a [[cut]]");
   for (std::size_t b : demands.cut_bodies)
     if (const Body& body = model.bodies()[b]; !can.cuts_in_contact && touches_itself(model, body))
       reasons.push_back(
-          fmt::format("body '{}' touches itself ([contact]), and the two sides of its [[cut]] begin in one place; set "
+          fmt::format("body '{}' touches itself ([contact]), and the two sides of its [[cut]] would begin at the same "
+                      "place; set "
                       "contact.self = false",
                       body.name));
   for (const Body& body : model.bodies()) refuse_body(model, body, can, reasons);
@@ -96,7 +97,7 @@ const SolverSupport& support_of(const SolverEntry& solver, const SettingMap& par
   return solver.supports;
 }
 
-/// Of implicit Euler, which is what nobody need ask for, the parameters may make another one.
+/// Implicit Euler is what a scene gets without asking: the solver's parameters may choose another integrator.
 SceneDemands with_integrator_of(const SettingMap& parameters, SceneDemands demands) {
   const auto found = parameters.find("integrator");
   if (found != parameters.end() && demands.integrator == Integrator::implicit_euler)

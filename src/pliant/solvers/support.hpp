@@ -73,7 +73,7 @@ struct SolverFit {
   /// All refusals in one line, with `unless`.
   std::string reason() const;
 };
-/// Of every solver, in the order of the catalogue.
+/// Whether each solver fits, in the order of the catalogue.
 std::vector<SolverFit> solver_fits(const Model& model, const SceneDemands& demands = {});
 /// The names of those that fit, with commas; "none" when there are none.
 std::string list_fitting(const Model& model, const SceneDemands& demands = {});

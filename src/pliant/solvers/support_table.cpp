@@ -74,7 +74,7 @@ std::span<const SolverFeature> solver_features() {
       SolverFeature{"order", "the highest order of elements",
                     [](const S& s) { return fmt::format("{}", s.highest_order); }},
       SolverFeature{"consistent mass", "`mass = \"consistent\"`", [](const S& s) { return yes(s.consistent_mass); }},
-      SolverFeature{"midpoint", "`integrator = \"implicit-midpoint\"`, which goes with no `[contact]`",
+      SolverFeature{"midpoint", "`integrator = \"implicit-midpoint\"`, not together with `[contact]`",
                     [](const S& s) { return yes(has(s.integrators, Integrator::implicit_midpoint)); }},
       SolverFeature{"quasistatic", "`integrator = \"quasistatic\"`",
                     [](const S& s) { return yes(has(s.integrators, Integrator::quasistatic)); }},

@@ -18,7 +18,7 @@ constexpr std::array<ColourInfo, kColours> kInfo = {
      {"stretch", "", "largest principal stretch"},
      {"speed", "m/s", "speed"},
      {"error", "m", "distance to the same point under the other solver"},
-     {"refreshed", "", "matrix made anew here in this step"}}};
+     {"refreshed", "", "matrix renewed here in this step"}}};
 
 template <class T>
 void put(std::string& bytes, const T& value) {

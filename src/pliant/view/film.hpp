@@ -46,7 +46,7 @@ class Film final : public Show {
   std::vector<Entry> list_;
   std::int64_t frame_ = -1;
   std::string trouble_;
-  // Of the frame at hand:
+  // The frame at hand:
   VecX x_;
   std::vector<double> speed_, stress_, stretch_, refreshed_;  ///< at nodes, in elements
   std::vector<std::int64_t> connectivity_;                    ///< what the surface was made of

@@ -31,7 +31,7 @@ CutPlane plane_at_rest(const Body& body, const VecX& x, const Vec3& point, const
     least = d;
     nearest = &tet;
   }
-  if (!nearest) throw InputError(fmt::format("body '{}' is not at any finite place", body.name));
+  if (!nearest) throw InputError(fmt::format("body '{}' has positions that are not finite", body.name));
   Mat3 edges_now, edges_rest;
   for (std::size_t k = 0; k < 3; ++k) {
     edges_now.col(static_cast<Eigen::Index>(k)) = now((*nearest)[k + 1]) - now((*nearest)[0]);

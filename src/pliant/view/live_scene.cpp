@@ -84,7 +84,7 @@ void LiveScene::reset() {
   scene.dt = now.dt;
   scene.gravity = now.gravity;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
-    // Of the present bodies all but the mesh, which may have been cut.
+    // Everything of the present bodies but the mesh, which may have been cut.
     SceneMesh mesh = scene.bodies[b].mesh;
     scene.bodies[b] = now.bodies[b];
     scene.bodies[b].mesh = std::move(mesh);
@@ -221,10 +221,10 @@ void LiveScene::step(View& view) {
   try {
     view.report = view.simulation.step();
     if (view.simulation.took(view.report)) return;
-    view.trouble = fmt::format("{} stands still: step {} failed, {}: {}", view.solver().name, view.state().step + 1,
+    view.trouble = fmt::format("{} has stopped: step {} failed, {}: {}", view.solver().name, view.state().step + 1,
                                to_string(view.report.outcome), view.report.detail);
   } catch (const std::exception& error) {
-    view.trouble = fmt::format("{} stands still: {}", view.solver().name, error.what());
+    view.trouble = fmt::format("{} has stopped: {}", view.solver().name, error.what());
   }
 }
 

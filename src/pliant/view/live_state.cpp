@@ -147,7 +147,7 @@ void LiveScene::restore(std::string_view bytes) {
     if (!pins.empty()) change(scene(), std::move(pins));
     for (std::size_t v = 0; v < views_.size(); ++v) views_[v].simulation.restore(saved.views[v]);
   } catch (const nlohmann::json::exception&) {
-    throw InputError("the saved state lacks something that belongs to it");
+    throw InputError("the saved state is incomplete");
   }
 }
 

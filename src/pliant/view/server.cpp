@@ -81,7 +81,7 @@ using HttpRequest = http::request<http::empty_body>;
 std::string refusal(const HttpRequest& request, const Names& names) {
   const auto view = [](beast::string_view s) { return std::string_view(s.data(), s.size()); };
   if (request.count(http::field::host) != 1 || !names.is_ours(view(request[http::field::host])))
-    return "this server does not go by that name";
+    return "this server does not answer to that host name";
   if (request.count(http::field::origin) == 0) return "";
   std::string_view origin = view(request[http::field::origin]);
   if (!origin.starts_with("http://")) return "pages of other sites may not use this server";
@@ -250,7 +250,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
       }
       const std::string type = request.type;
       if (!server_.session_.post(id_, std::move(request)))
-        answer_error(type, "the simulation is too busy; this was not done");
+        answer_error(type, "the simulation is too busy; this request was dropped");
     } catch (const BadRequest& error) {
       answer_error(error.type(), error.what());
     }

@@ -305,7 +305,7 @@ void Session::answer(ClientId client, const Request& request) {
                  },
                  [&](const ask::Seek& ask) {
                    auto* film = dynamic_cast<Film*>(show_.get());
-                   if (!film) throw InputError("only a finished run can be sought through; a simulation goes forwards");
+                   if (!film) throw InputError("seeking works in finished runs only; a simulation only moves forward");
                    film->seek(ask.frame);
                  },
                  [&](const ask::Arrive&) {

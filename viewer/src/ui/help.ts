@@ -35,7 +35,7 @@ export function shortcuts(app: App, hand: Hand, page: PageActions): Shortcut[] {
     { keys: ["."], what: "one step", run: () => app.step() },
     { keys: ["r"], what: "reset to the start", run: () => app.reset() },
     { keys: ["["], what: "slower", run: () => app.changeSpeed(-1) },
-    { keys: ["]"], what: "faster; beyond the last notch as fast as it can", run: () => app.changeSpeed(1) },
+    { keys: ["]"], what: "faster; beyond the last notch, as fast as possible", run: () => app.changeSpeed(1) },
     {
       keys: [...solverKeys, ...solverKeys.map((key) => `Shift+${key}`)],
       shown: "1 … 9",
@@ -79,7 +79,7 @@ const MOUSE: [string, string][] = [
   ["drag beside it", "turn the view"],
   ["right or middle drag", "move the view"],
   ["wheel", "zoom"],
-  ["Shift-click", "pin a spot, or let a pinned one go"],
+  ["Shift-click", "pin a spot, or release a pinned one"],
   ["Alt-drag", "cut along the line"],
 ];
 

@@ -25,7 +25,7 @@ export class Messages {
   setCard(title: string, message: string | null): void {
     this.card.hidden = message === null;
     if (message === null) this.card.replaceChildren();
-    else this.card.replaceChildren(h("h2", {}, title), h("pre", {}, message), h("p", {}, "Mend the file and open the scene again, or choose another one above."));
+    else this.card.replaceChildren(h("h2", {}, title), h("pre", {}, message), h("p", {}, "Fix the file and open the scene again, or choose another one above."));
   }
 
   private toast(message: string, kind: "error" | "notice"): void {

@@ -49,7 +49,7 @@ export class Panel {
     this.strength = slider({
       label: "Pull",
       unit: "weights/m",
-      hint: "A pull by one metre is so many times as strong as the body is heavy",
+      hint: "A pull by one metre is this many times the body's weight",
       scale: ratioScale(1, 10000),
       onpick: (value) => app.setStrength(value),
     });
@@ -106,7 +106,7 @@ export class Panel {
       slider({
         label: scene.bodies.length > 1 ? `Stiffness of ${body.name || `body ${i + 1}`}` : "Stiffness",
         unit: "×",
-        hint: "Times what the scene says",
+        hint: "Relative to the scene's value",
         scale: ratioScale(0.01, 100),
         onpick: (value) => app.setStiffness(i, value),
         explain: (value) => (body.young ? `Young's modulus ${withUnit(body.young * value, "Pa")}` : body.material),

@@ -210,7 +210,7 @@ class GmshReader {
       const GmshElementType type = element_type();
       const std::int64_t block = in_.binary_file() ? in_.integer("the number of elements of a block", 0, count - e) : 1;
       const std::int64_t tag_count = in_.integer("the number of tags of an element", 0, 1000000);
-      if (block == 0) in_.fail("a block of no elements.");
+      if (block == 0) in_.fail("a block without elements.");
       for (std::int64_t i = 0; i < block; ++i, ++e) {
         if (in_.binary_file()) number = in_.integer("the number of an element");
         groups_.clear();

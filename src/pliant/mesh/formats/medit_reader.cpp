@@ -79,7 +79,7 @@ class MeditReader {
     }
   }
 
-  /// Of elements with more than four vertices the first four, the corners.
+  /// Elements with more than four vertices are read by the first four, their corners.
   void tetrahedra(int nodes) {
     if (!have_vertices_) in_.fail("Tetrahedra come before Vertices; the vertices must come first.");
     const Index count = in_.count("the number of tetrahedra", nodes + 1);

@@ -53,7 +53,8 @@ MeshData read_tetgen(const NamedText& nodes, const NamedText& elements) {
   TextScanner in(elements.text, elements.file, TextScanner::Comments::hash);
   const Index count = in.count("the number of tetrahedra", 5);
   const std::int64_t corners = in.integer("the number of nodes of a tetrahedron");
-  if (corners != 4 && corners != 10) in.fail(fmt::format("{} nodes of a tetrahedron; there must be 4 or 10.", corners));
+  if (corners != 4 && corners != 10)
+    in.fail(fmt::format("a tetrahedron with {} nodes; there must be 4 or 10.", corners));
   const auto attributes =
       static_cast<std::size_t>(in.integer("the number of attributes of a tetrahedron", 0, most_attributes));
   const std::int64_t last = first + static_cast<std::int64_t>(data.vertices.size()) - 1;

@@ -58,7 +58,7 @@ std::string_view TextScanner::peek() {
   if (end - position_ > longest_word) {
     word_line_ = line_;
     word_position_ = position_;
-    fail(fmt::format("a word of more than {} characters ('{}'); this is no text of the kind expected.", longest_word,
+    fail(fmt::format("a word of more than {} characters ('{}'); this is not text of the expected kind.", longest_word,
                      shown(text_.substr(position_, longest_word))));
   }
   return text_.substr(position_, end - position_);

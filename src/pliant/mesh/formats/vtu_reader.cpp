@@ -194,7 +194,7 @@ class VtuReader {
     if (array.storage == Storage::text) return text_values(array, *type);
     const std::string raw = bytes(array);
     if (raw.size() % size_of(*type) != 0) {
-      throw InputError(fmt::format("{}: {} bytes are no whole number of {}.", file, raw.size(), array.type));
+      throw InputError(fmt::format("{}: {} bytes are not a whole number of {}.", file, raw.size(), array.type));
     }
     const std::size_t count = raw.size() / size_of(*type);
     spend(count);
@@ -245,7 +245,7 @@ class VtuReader {
     } else if (array.parent == "CellData") {
       grid.cell_data.push_back({array.name, array.components, values(array)});
     } else if (array.parent == "PointData") {
-      // Of a mesh only flags are of use: what is not is not decoded, and left out with a note.
+      // A mesh has use for flags only: other arrays are not decoded, and left out with a note.
       const auto type = vtu_scalar_type(array.type);
       const bool flags = type && is_integer(*type) && array.components == 1;
       if (flags || point_arrays_ == PointArrays::all) {

@@ -35,7 +35,7 @@ class ContactSearch {
   const VecX& all_positions(const VecX& x);
   bool covers(const VecX& x) const;
   void cover(const VecX& from, const VecX& to, double margin);
-  /// Of candidate number k, those of points and triangles first.
+  /// The corners of candidate number k, where candidates of points and triangles come first.
   std::array<Index, 4> corners(Index k) const;
   ContactPair point_triangle(const CandidatePair& candidate) const;
   ContactPair edge_edge(const CandidatePair& candidate) const;

@@ -79,7 +79,7 @@ class ContactStep final : public Term {
   VecX x_n_, left_behind_;
   ObstacleState begin_, end_;  ///< of the step
   double time_ = 0, h_ = 0;    ///< where the step begins, and how long it is, s
-  double progress_ = 1;        ///< of what is prescribed, 0 to 1
+  double progress_ = 1;        ///< of the prescribed motion, 0 to 1
   double last_gap_ = 0;
   double* seconds_ = nullptr;
   double uncounted_ = 0;

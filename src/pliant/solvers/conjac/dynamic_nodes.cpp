@@ -228,7 +228,7 @@ std::vector<Index> by_name(const Model& model, const std::string& text) {
     if (found) continue;
     const std::string close = nearest(part, known);
     throw InputError(fmt::format("'dynamic': no mesh has a set of vertices '{}'; {}", part,
-                                 close.empty() ? fmt::format("there are: {}", fmt::join(known, ", "))
+                                 close.empty() ? fmt::format("choose one of {}", fmt::join(known, ", "))
                                                : fmt::format("did you mean '{}'?", close)));
   }
   std::sort(nodes.begin(), nodes.end());

@@ -13,7 +13,7 @@ struct LinearOptions {
   LinearSolver solver = LinearSolver::direct;
   PreconditionerKind preconditioner = PreconditionerKind::block_jacobi;  ///< of pcg
   int max_iterations = 2000;                                             ///< of pcg, per system
-  int fixed_iterations = 0;  ///< of pcg: always so many, however accurate; 0: as accurately as pays off
+  int fixed_iterations = 0;  ///< pcg always takes this many; 0: as many as pay off
 };
 
 /// The linear system of a Newton-type iteration: assembled and solved with every second and every failure counted in

@@ -58,7 +58,7 @@ class Elements {
   double volume(Index e) const { return volume_[static_cast<std::size_t>(e)]; }
   const Lame& lame(Index e) const { return lame_[static_cast<std::size_t>(e)]; }
   int group(Index e) const { return group_[static_cast<std::size_t>(e)]; }
-  /// Of the element in its own body, where fibres are looked up.
+  /// The element's number in its own body, by which fibres are looked up.
   Index local_index(Index e) const { return local_[static_cast<std::size_t>(e)]; }
   /// Gradient of F by the position of corner a: F = sum x_a g_a^T.
   Vec3 gradient(Index e, int a) const;

@@ -60,7 +60,7 @@ void GridPxpbdStepper::recall(std::span<const double> memory) {
   const double most = static_cast<double>(colours_.size());
   if (memory.size() != colours_.size() ||
       !std::all_of(memory.begin(), memory.end(), [&](double c) { return c >= -1 && c < most; }))
-    throw InputError(fmt::format("what was saved of the solver '{}' does not belong to this model", options_.name));
+    throw InputError(fmt::format("the saved memory of the solver '{}' belongs to another model", options_.name));
   std::transform(memory.begin(), memory.end(), colours_.begin(), [](double c) { return static_cast<Index>(c); });
 }
 

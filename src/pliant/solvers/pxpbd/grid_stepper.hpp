@@ -29,7 +29,7 @@ class GridPxpbdStepper final : public Stepper {
   std::vector<double> memory() const override { return {colours_.begin(), colours_.end()}; }
   void recall(std::span<const double> memory) override;
   double spacing() const { return grid_.spacing(); }
-  /// Of the last substep.
+  /// The number of colours in the last substep.
   Index colours() const { return elements_.colours(); }
 
  protected:

@@ -117,8 +117,8 @@ BoundSettings<GridPxpbdOptions> grid_settings() {
   BoundSettings<O> settings;
   settings
       .add({.name = "spacing",
-            .summary = "spacing of the grid; 0: the longest edge of a tetrahedron, on average; through smaller ones "
-                       "bodies leak",
+            .summary = "spacing of the grid; 0: the longest edge of a tetrahedron, on average; bodies leak "
+                       "through a finer grid",
             .unit = "m",
             .limits = kNotNegative},
            &O::spacing)

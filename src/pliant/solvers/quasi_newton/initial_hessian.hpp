@@ -25,7 +25,7 @@ struct InitialHessianOptions {
   InitialHessianKind kind = InitialHessianKind::laplacian;
   bool iterative = false;  ///< `laplacian` and `frame_start` only
   InitialPreconditioner preconditioner = InitialPreconditioner::laplacian;
-  int linear_iterations = 15;  ///< of conjugate gradients, always all of them
+  int linear_iterations = 15;  ///< conjugate gradients always take this many
   LaplacianMatrix::Options laplacian;
 };
 
@@ -46,7 +46,7 @@ class InitialHessian {
   /// Takes the projected Hessian at x in place of A, until the next prepare(), with `damping` times each node's largest
   /// entry on its diagonal. False when that has no factor.
   virtual bool follow(IncrementalPotential&, const VecX& /*x*/, double /*damping*/) { return false; }
-  /// Of conjugate gradients, since prepare().
+  /// Iterations of conjugate gradients since prepare().
   virtual int linear_iterations() const { return 0; }
 };
 

@@ -101,9 +101,10 @@ std::vector<SolverEntry> quasi_newton_solvers() {
   without_window.window = 0;
   chebyshev.method = QuasiNewtonMethod::chebyshev;
   return {
-      quasi_newton_solver({.name = "quasi-newton",
-                           .summary = "one constant matrix for ever, accelerated by L-BFGS: any material in real time"},
-                          window, {}),
+      quasi_newton_solver(
+          {.name = "quasi-newton",
+           .summary = "one constant matrix for all steps, accelerated by L-BFGS: any material in real time"},
+          window, {}),
       quasi_newton_solver(
           {.name = "projective-dynamics",
            .summary = "the same constant matrix without L-BFGS; local/global steps for ARAP and springs"},

@@ -137,7 +137,7 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   ++report.factorisations;
   lbfgs_.forget();
   if (hessian_->follow(potential(), current_.x, damping_)) return true;
-  report.end(Outcome::budget_spent, "far beyond ordinary stretches, and the Hessian there could not be factorised");
+  report.end(Outcome::budget_spent, "elements are stretched too far, and the Hessian could not be factorised there");
   return false;
 }
 

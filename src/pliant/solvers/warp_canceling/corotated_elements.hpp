@@ -25,11 +25,11 @@ class CorotatedElements {
   Index elements() const { return static_cast<Index>(slot_of_element_.size()); }
   Index slots() const { return static_cast<Index>(nodes_.size() / 4); }
   Index batches() const { return slots() / kBatch; }
-  /// Of every element. All slots of a group are consecutive.
+  /// The slot of every element. All slots of a group are consecutive.
   std::span<const Index> slot_of_element() const { return slot_of_element_; }
   /// The four nodes of a slot.
   const Index* nodes(Index slot) const { return nodes_.data() + 4 * static_cast<std::ptrdiff_t>(slot); }
-  /// Of a batch.
+  /// What the elements of a batch share.
   Index body(Index batch) const { return body_[static_cast<std::size_t>(batch)]; }
   const ElementGeometry& geometry(Index batch) const { return geometry_[static_cast<std::size_t>(batch)]; }
   const Batch<2>& lame(Index batch) const { return linear_lame_[static_cast<std::size_t>(batch)]; }

@@ -46,10 +46,10 @@ class ExplicitContact {
   std::shared_ptr<const Model> model_;
   const ColliderPenalty* colliders_;
   BodyContacts surfaces_;
-  // Of each node:
-  std::vector<double> area_;  ///< of the surface at rest, m^2
+  // Per node:
+  std::vector<double> area_;  ///< its share of the surface at rest, m^2
   std::vector<Index> body_;
-  // Of each body:
+  // Per body:
   std::vector<double> wave_speed_, extent_, mass_;
   std::vector<std::vector<ColliderContact>> found_;  ///< by chunk
   Index touching_ = 0;

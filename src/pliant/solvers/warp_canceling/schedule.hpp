@@ -49,7 +49,7 @@ class Schedule {
   bool has_budget() const {
     return options_.kind == ScheduleKind::target_time || options_.kind == ScheduleKind::hybrid;
   }
-  /// Of one step: s, or flops.
+  /// What one step may cost: s, or flops.
   double budget() const;
   /// What refactoring the marked supernodes should cost, in the unit of the budget.
   double predicted(std::span<const std::uint8_t> marked) const;

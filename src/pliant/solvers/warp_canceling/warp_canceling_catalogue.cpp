@@ -104,7 +104,7 @@ WarpSettings schedule_settings() {
       .add({.name = "budget_share", .summary = "budget as a share of a whole factorisation", .limits = {0, 1}},
            &O::budget_share)
       .add_choice({.name = "costs",
-                   .summary = "how costs of supernodes are known; with flops, target-time does the same every day"},
+                   .summary = "how costs of supernodes are known; with flops, results do not depend on the machine"},
                   kCosts, &O::costs)
       .add({.name = "period",
             .summary = "steps from one refresh of everything to the next, with the schedule periodic",
@@ -169,9 +169,9 @@ std::vector<SolverEntry> warp_canceling_solvers() {
       corotational_solver(
           {.name = "corotational-cg", .summary = "the same system by preconditioned conjugate gradients"},
           pcg_settings(), by_gradients),
-      corotational_solver({.name = "stiffness-warping",
-                           .summary = "one factor of the rest shape for ever, carried along by rotations of the nodes"},
-                          warping_settings(), warping),
+      corotational_solver(
+          {.name = "stiffness-warping", .summary = "one factor of the rest shape for all steps, turned with the nodes"},
+          warping_settings(), warping),
       corotational_solver({.name = "warp-canceling",
                            .summary = "corotated elasticity on a factor that is refreshed in parts, where it matters"},
                           schedule_settings().add(warping_settings()), {}),

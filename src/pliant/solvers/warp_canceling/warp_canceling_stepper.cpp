@@ -439,7 +439,7 @@ std::vector<double> WarpCancelingStepper::memory() const {
 void WarpCancelingStepper::recall(std::span<const double> memory) {
   const auto unknowns = at(model()->rest().size());
   if (!memory.empty() && (memory.size() < 2 + unknowns || !matrix_.is_memory(memory.subspan(2 + unknowns))))
-    throw InputError(fmt::format("what was saved of the solver '{}' does not belong to this model", options_.name));
+    throw InputError(fmt::format("the saved memory of the solver '{}' belongs to another model", options_.name));
   recalled_.assign(memory.begin(), memory.end());
   made_for_ = {};
   x_.resize(0);

@@ -31,7 +31,7 @@ struct WarpCancelingOptions {
   double damp_above = std::numeric_limits<double>::infinity();
   ColliderTreatment colliders = ColliderTreatment::in_matrix;
   BodyContactOptions contact;
-  // Of conjugate gradients:
+  // For conjugate gradients:
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
   PcgOptions pcg{1e-4, 10000};
   bool absolute_residual = false;  ///< tolerance in N s instead of relative to the right-hand side

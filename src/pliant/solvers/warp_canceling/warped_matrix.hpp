@@ -76,7 +76,7 @@ class WarpedMatrix {
   std::vector<double> scale_, diagonal_;
   double h_ = 0;
   std::vector<Index> supernode_;  ///< per node
-  /// Of each node that presses on a collider its block, kg: in the matrix, and as it should be.
+  /// The block of a node that presses on a collider, kg: as it is in the matrix, and as it should be.
   struct Touch {
     bool touches = false;
     Mat3 block;
