@@ -63,7 +63,7 @@ double IncrementalPotential::value(const VecX& x, Terms terms) {
   if (terms.damping && damping_) value += damping_->value(pose);
   if (terms.elasticity) value += elasticity_.value(pose);
   if (terms.colliders) value += colliders_.value(pose);
-  if (contact_) value += contact_->value(pose);
+  if (terms.contact && contact_) value += contact_->value(pose);
   return value + further_.value(pose);
 }
 
@@ -77,7 +77,7 @@ double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
   value += further_.add_gradient(pose, g);
   if (terms.colliders) value += colliders_.add_gradient(pose, g);
   value += penalties_.add_gradient(pose, g);
-  if (contact_) value += contact_->add_gradient(pose, g);
+  if (terms.contact && contact_) value += contact_->add_gradient(pose, g);
   clear_prescribed(g);
   return value;
 }
@@ -116,6 +116,12 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   sum_hessians(pose, projection, H);
   if (damping_) damping_->add_hessian(pose, projection, H);
   if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
+  complete_hessian(H, x, projection, problem_, A, drive);
+}
+
+void IncrementalPotential::complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection,
+                                            const StepProblem& problem, BlockMatrix& A, Drive* drive) {
+  const Pose pose = problem_.pose(x);
   if (contact_) {
     const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
     if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);
@@ -125,9 +131,9 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   if (drive) {
     A.multiply(drive->remaining, drive->coupling);
     if (contact_) contact_->add_coupling(pose, projection, drive->coupling);
-    clear_prescribed(drive->coupling);
+    for (Index i : problem.fixed) drive->coupling[i] = 0;
   }
-  A.eliminate(problem_.boundary.fixed);
+  A.eliminate(problem.boundary.fixed);
 }
 
 void IncrementalPotential::stiffness(const VecX& x, Projection projection, BlockMatrix& H) {

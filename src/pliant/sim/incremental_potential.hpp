@@ -4,17 +4,10 @@
 #include <optional>
 
 #include "pliant/sim/contact/contact_pattern.hpp"
-#include "pliant/sim/contact/contact_step.hpp"
-#include "pliant/sim/step_problem.hpp"
+#include "pliant/sim/step_function.hpp"
 #include "pliant/sim/term.hpp"
 
 namespace pliant {
-
-/// What is prescribed, moving together with the bodies (docs/contact.md, "Obstacles").
-struct Drive {
-  VecX remaining;  ///< displacement left to the prescribed unknowns, m; zero elsewhere
-  VecX coupling;   ///< change of the gradient along it, to first order, N; zero where prescribed
-};
 
 /// Terms that a sum may leave out, for families that treat them in a way of their own.
 struct Terms {
@@ -22,6 +15,7 @@ struct Terms {
   bool damping = true;
   bool elasticity = true;  ///< of the bodies
   bool colliders = true;
+  bool contact = true;  ///< and its friction
 };
 
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
@@ -31,29 +25,33 @@ struct Terms {
 ///
 /// the sum of the terms of term.hpp for one StepProblem. Prescribed unknowns have a zero gradient and identity rows in
 /// the Hessian. Every family can be asked for it, also those that do not minimise it: it is what all are measured by.
-class IncrementalPotential {
+class IncrementalPotential final : public StepFunction {
  public:
   IncrementalPotential(std::shared_ptr<const Model> model, const ProblemOptions& options);
 
   /// Makes the problem of a step. Throws InputError as StepProblem does.
   void begin_step(const State& state, double time_step);
 
-  const Model& model() const { return *model_; }
-  const StepProblem& problem() const { return problem_; }
+  const Model& model() const override { return *model_; }
+  const StepProblem& problem() const override { return problem_; }
   /// x^n with directly imposed boundaries already where they belong: where an iteration may begin. With contact it is
   /// x^n, and the iteration moves the boundaries.
   const VecX& start() const { return start_; }
 
   double value(const VecX& x, Terms terms = {});
-  /// Overwrites g, returns the value.
-  double gradient(const VecX& x, VecX& g, Terms terms = {});
+  double gradient(const VecX& x, VecX& g) override { return gradient(x, g, Terms{}); }
+  double gradient(const VecX& x, VecX& g, Terms terms);
   /// Zero where prescribed.
   void clear_prescribed(VecX& g) const {
     for (Index i : problem_.fixed) g[i] = 0;
   }
-  /// Overwrites A with (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody
-  /// else passes 1. With a drive, the same matrix, before the prescribed unknowns leave it, gives the coupling.
-  void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive = nullptr);
+  /// (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody else passes 1.
+  void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
+               Drive* drive = nullptr) override;
+  /// Completes a Hessian H on the model's pattern, in A, by contact, the drive's coupling and the prescribed unknowns
+  /// of `problem`.
+  void complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection, const StepProblem& problem,
+                        BlockMatrix& A, Drive* drive);
   /// Overwrites H with the Hessian of all but inertia and damping, over all unknowns, prescribed ones too.
   void stiffness(const VecX& x, Projection projection, BlockMatrix& H);
   /// Overwrites A with the Hessian at rest, projected: a function of the model and the problem's MatrixKey alone,
@@ -74,8 +72,7 @@ class IncrementalPotential {
   /// A matrix for hessian(), which gives it another pattern when contact couples other nodes.
   BlockMatrix make_matrix() const { return BlockMatrix(model_->pattern(), 3); }
 
-  /// Null without contact.
-  ContactStep* contact() { return contact_.get(); }
+  ContactStep* contact() override { return contact_.get(); }
 
   /// StepReport::minimum_gap at the end of the step, m.
   double minimum_gap(const VecX& x);

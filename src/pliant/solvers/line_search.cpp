@@ -6,13 +6,13 @@
 
 namespace pliant {
 
-LineSearchResult line_search(IncrementalPotential& potential, const Iterate& current, const Ray& ray,
+LineSearchResult line_search(StepFunction& function, const Iterate& current, const Ray& ray,
                              const LineSearchOptions& options, Iterate& trial) {
-  if (options.kind == LineSearchKind::wolfe) return wolfe_search(potential, current, ray, options, trial);
+  if (options.kind == LineSearchKind::wolfe) return wolfe_search(function, current, ray, options, trial);
   LineSearchResult result;
   for (double alpha = ray.largest; alpha >= options.smallest_step; alpha /= 2) {
     trial.x = current.x + alpha * ray.dx;
-    trial.energy = potential.gradient(trial.x, trial.gradient);
+    trial.energy = function.gradient(trial.x, trial.gradient);
     ++result.evaluations;
     // An infinite or undefined energy (an inverted element, an overflow) means "too far": every comparison is false for
     // it.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/step_function.hpp"
 
 namespace pliant {
 
@@ -38,7 +38,7 @@ struct Ray {
 };
 
 /// Finds a step length along the ray by halving from the largest one. On success `trial` is the new iterate.
-LineSearchResult line_search(IncrementalPotential& potential, const Iterate& current, const Ray& ray,
+LineSearchResult line_search(StepFunction& function, const Iterate& current, const Ray& ray,
                              const LineSearchOptions& options, Iterate& trial);
 
 }  // namespace pliant

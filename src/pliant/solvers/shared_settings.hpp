@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pliant/solvers/catalogue.hpp"
+#include "pliant/solvers/contact/contact_solve.hpp"
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/line_search.hpp"
 
@@ -46,6 +47,23 @@ inline Setting line_search_setting() {
 inline Setting armijo_setting() {
   return {
       .name = "armijo", .summary = "fraction of the predicted decrease that a step must achieve", .limits = {0, 0.5}};
+}
+/// Of the linearly implicit families.
+inline BoundSettings<ContactSolveOptions> contact_solve_settings() {
+  using O = ContactSolveOptions;
+  BoundSettings<O> settings;
+  settings
+      .add({.name = "contact_tolerance",
+            .summary = "with [contact]: corrections of the velocity smaller than this end the search for where bodies "
+                       "touch",
+            .unit = "m/s",
+            .limits = kPositive},
+           &O::tolerance)
+      .add({.name = "contact_iterations",
+            .summary = "with [contact]: corrections after which a step ends, without touching but out of balance",
+            .limits = {1, 1e6}},
+           &O::max_iterations);
+  return settings;
 }
 inline Setting history_setting() { return {.name = "history", .summary = "record every iteration in the report"}; }
 

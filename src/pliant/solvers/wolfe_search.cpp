@@ -14,9 +14,9 @@ struct Point {
 
 class Search {
  public:
-  Search(IncrementalPotential& potential, const Iterate& current, const Ray& ray, const LineSearchOptions& options,
+  Search(StepFunction& function, const Iterate& current, const Ray& ray, const LineSearchOptions& options,
          Iterate& trial)
-      : potential_(potential), current_(current), ray_(ray), options_(options), trial_(trial) {}
+      : function_(function), current_(current), ray_(ray), options_(options), trial_(trial) {}
 
   /// Algorithm 3.5: lengthens the step until it, or an interval that must hold a good one, is found.
   LineSearchResult run() {
@@ -35,7 +35,7 @@ class Search {
  private:
   Point evaluate(double alpha) {
     trial_.x = current_.x + alpha * ray_.dx;
-    trial_.energy = potential_.gradient(trial_.x, trial_.gradient);
+    trial_.energy = function_.gradient(trial_.x, trial_.gradient);
     ++result_.evaluations;
     return {alpha, trial_.energy, trial_.gradient.dot(ray_.dx)};
   }
@@ -90,7 +90,7 @@ class Search {
     return result_;
   }
 
-  IncrementalPotential& potential_;
+  StepFunction& function_;
   const Iterate& current_;
   const Ray& ray_;
   const LineSearchOptions& options_;
@@ -100,9 +100,9 @@ class Search {
 
 }  // namespace
 
-LineSearchResult wolfe_search(IncrementalPotential& potential, const Iterate& current, const Ray& ray,
+LineSearchResult wolfe_search(StepFunction& function, const Iterate& current, const Ray& ray,
                               const LineSearchOptions& options, Iterate& trial) {
-  return Search(potential, current, ray, options, trial).run();
+  return Search(function, current, ray, options, trial).run();
 }
 
 }  // namespace pliant

@@ -49,7 +49,8 @@ BoundSettings<LinearlyImplicitOptions> linearly_implicit_settings() {
   BoundSettings<O> settings;
   settings.add(beta_setting(), &O::beta)
       .add_choice(stiffness_setting(), kStiffnessNames, &O::stiffness)
-      .add(tangential_setting(), &O::tangential);
+      .add(tangential_setting(), &O::tangential)
+      .add_inside(contact_solve_settings(), &O::contact);
   return settings;
 }
 
@@ -95,7 +96,8 @@ std::vector<SolverEntry> conjac_solvers() {
   return {
       bound_solver<LinearlyImplicitStepper>({.name = "linearly-implicit",
                                              .paper = "conjac",
-                                             .summary = "one linear system a step and nothing else: fast, and damped"},
+                                             .summary = "one linear system a step and nothing else: fast, and damped",
+                                             .supports = {.contact = {Integrator::implicit_euler}}},
                                             linearly_implicit_settings(), LinearlyImplicitOptions{}),
       bound_solver<ConjacStepper>(
           {.name = "conjac",

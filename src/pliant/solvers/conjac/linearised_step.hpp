@@ -10,10 +10,12 @@ namespace pliant {
 /// Everything but inertia and damping.
 inline constexpr Terms kForces{.inertia = false, .damping = false};
 
-/// Overwrites f with all forces but damping, N, zero where prescribed; returns the energy they derive from, up to a
-/// constant, J.
-inline double forces(IncrementalPotential& potential, const VecX& x, VecX& f) {
-  const double energy = potential.gradient(x, f, kForces);
+/// The same without contact, for those who solve for it afterwards (ContactSolve).
+inline constexpr Terms kForcesWithoutContact{.inertia = false, .damping = false, .contact = false};
+
+/// Overwrites f with the forces, N, zero where prescribed; returns the energy they derive from, up to a constant, J.
+inline double forces(IncrementalPotential& potential, const VecX& x, VecX& f, Terms terms = kForces) {
+  const double energy = potential.gradient(x, f, terms);
   f = -f;
   return energy;
 }

@@ -9,14 +9,16 @@ namespace pliant {
 
 LinearlyImplicitStepper::LinearlyImplicitStepper(std::shared_ptr<const Model> model,
                                                  const LinearlyImplicitOptions& options)
-    : Stepper(std::move(model), {.imposes_scripts = true}), options_(options), A_(potential().make_matrix()) {}
+    : Stepper(std::move(model), {.imposes_scripts = true}), options_(options), A_(potential().make_matrix()) {
+  if (potential().contact()) contact_.emplace(potential(), this->model(), options.contact);
+}
 
 /// Algorithm 2: one linear system for the velocities of all nodes.
 void LinearlyImplicitStepper::advance(Solution& solution, StepReport& report) {
   prescribed_.set(problem());
   {
     const Stopwatch assembly(report.seconds.assembly);
-    forces(potential(), problem().x_n, f_);
+    forces(potential(), problem().x_n, f_, kForcesWithoutContact);
   }
   if (!solve(report)) return;
   solution.x = problem().x_n + problem().h * v_;
@@ -29,6 +31,13 @@ void LinearlyImplicitStepper::advance(Solution& solution, StepReport& report) {
   report.iterations = 1;
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   report.outcome = Outcome::budget_spent;
+  if (contact_) solve_contact(solution, report);
+}
+
+/// The velocities change with the positions.
+void LinearlyImplicitStepper::solve_contact(Solution& solution, StepReport& report) {
+  scratch_ = solution.x;
+  if (contact_->run(solution.x, problem().boundary.fixed, report)) solution.v += (solution.x - scratch_) / problem().h;
 }
 
 /// A = M + h D + beta h^2 H over all unknowns, and the right-hand side that it takes prescribed velocities to; then
@@ -44,6 +53,8 @@ void LinearlyImplicitStepper::assemble(Projection projection, StepReport& report
   if (const BlockMatrix* D = potential().damping())
     for (std::size_t k = 0; k < A_.values().size(); ++k) A_.values()[k] += h * D->values()[k];
   model()->mass().add_to(A_, 1.0);
+  if (contact_)
+    for (std::size_t k = 0; k < A_.values().size(); ++k) contact_->matrix().values()[k] = A_.values()[k] / (h * h);
 
   model()->mass().multiply(problem().v_n, momentum_);
   v_ = momentum_ + h * f_;

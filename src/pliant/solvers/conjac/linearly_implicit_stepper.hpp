@@ -3,6 +3,7 @@
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/conjac/linearised_step.hpp"
+#include "pliant/solvers/contact/contact_solve.hpp"
 
 namespace pliant {
 
@@ -17,6 +18,7 @@ struct LinearlyImplicitOptions {
   double beta = 1;  ///< weight of the stiffness: 1 is backward Euler's; more damps
   StiffnessKind stiffness = StiffnessKind::on_demand;
   double tangential = 0;  ///< share of the contact stiffness along the surface
+  ContactSolveOptions contact;
 };
 
 /// conjac's VANILLA (Algorithm 2, Eq. 10; Baraff and Witkin 1998): one linear system a step,
@@ -36,13 +38,15 @@ class LinearlyImplicitStepper final : public Stepper {
   void assemble(Projection projection, StepReport& report);
   FactorStatus factor(Factorisation kind, StepReport& report);
   bool solve(StepReport& report);
+  void solve_contact(Solution& solution, StepReport& report);
 
   LinearlyImplicitOptions options_;
   PrescribedVelocity prescribed_;
+  std::optional<ContactSolve> contact_;  ///< in models with contact
   BlockMatrix A_;
   SparseCholesky cholesky_;
   bool analysed_ = false;
-  VecX f_, momentum_, coupling_, v_;
+  VecX f_, momentum_, coupling_, v_, scratch_;
 };
 
 }  // namespace pliant

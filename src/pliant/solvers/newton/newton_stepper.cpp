@@ -2,39 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
-#include "pliant/base/stopwatch.hpp"
-
 namespace pliant {
-
-namespace {
-
-std::unique_ptr<Direction> make_direction(const NewtonOptions& options) {
-  switch (options.method) {
-    case NewtonMethod::newton:
-      return make_newton_direction();
-    case NewtonMethod::projected:
-      return make_projected_direction(options.projection);
-    case NewtonMethod::on_demand:
-      return make_on_demand_direction(options.projection);
-    case NewtonMethod::kinetic:
-      return make_kinetic_direction();
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 NewtonStepper::NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options)
     : Stepper(std::move(model), {options.integrator}),
       options_(options),
-      convergence_(this->model(), options.criterion),
-      system_(potential(), options.linear),
-      direction_(make_direction(options)),
-      obstacles_(potential()) {}
+      minimiser_(potential(), this->model(), options) {}
 
 std::string_view NewtonStepper::name() const {
   switch (options_.method) {
@@ -51,132 +24,30 @@ std::string_view NewtonStepper::name() const {
 }
 
 void NewtonStepper::advance(Solution& solution, StepReport& report) {
-  system_.begin_step(report);
-  direction_->begin_step();
-  obstacles_.begin_step();
+  minimiser_.begin_step(report);
   if (!find_start(report)) return;
-  iterate(report);
-  if (potential().contact()) renew_friction(report);
-  std::swap(solution.x, current_.x);
-  std::swap(solution.gradient, current_.gradient);
-  solution.energy = current_.energy;
+  minimiser_.run(report);
+  Iterate& found = minimiser_.current();
+  std::swap(solution.x, found.x);
+  std::swap(solution.gradient, found.gradient);
+  solution.energy = found.energy;
   solution.is_measured = true;
-}
-
-/// pitfalls, Algorithm 1; what sets the four methods apart is in find_direction.
-void NewtonStepper::iterate(StepReport& report) {
-  stagnation_.begin();
-  for (;;) {
-    obstacles_.update(current_.x);
-    convergence_.measure(current_.gradient, problem().boundary, report.residuals);
-    if (!std::isfinite(report.residuals.force)) return end(report, Outcome::not_finite, "the forces are not finite");
-    const bool in_balance = convergence_.satisfied(report.residuals, report.iterations), may_end = obstacles_.arrived();
-    if (in_balance && may_end) return end(report, Outcome::converged, "");
-    if (report.iterations == options_.max_iterations) return end(report, Outcome::iteration_limit, "not converged");
-
-    obstacles_.begin_iteration(current_.x, in_balance);
-    if (!find_direction(report)) return;
-    const double largest = dx_.cwiseAbs().maxCoeff();
-    const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
-    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force))
-      return end(report, Outcome::stagnated, "rounding hides any further progress");
-
-    const LineSearchResult found = search(report);
-    if (found.accepted) {
-      std::swap(current_, trial_);
-      obstacles_.end_iteration(current_.x, found.alpha);
-      ContactStep* contact = potential().contact();
-      if (contact && contact->adapt(current_.x)) current_.energy = potential().gradient(current_.x, current_.gradient);
-    } else if (obstacles_.drive()) {
-      obstacles_.wait();
-      continue;
-    } else if (!is_short || !may_end) {
-      const bool hidden = may_end && options_.line_search.kind == LineSearchKind::robust &&
-                          StagnationTest::is_tiny(current_.x, largest);
-      return end(report, hidden ? Outcome::stagnated : Outcome::line_search_failed,
-                 fmt::format("no step length above {:.0e} lowers the energy", options_.line_search.smallest_step));
-    }
-    if (is_short && may_end) return end(report, Outcome::converged, "");
-  }
 }
 
 /// False, with the report's outcome, when the energy is infinite everywhere the step could begin to search.
 bool NewtonStepper::find_start(StepReport& report) {
-  current_.energy = std::numeric_limits<double>::infinity();
-  if (options_.starts_at_prediction && problem().has_inertia() && !potential().contact()) {  // not to be jumped over
-    current_.x = problem().predicted_start();
-    current_.energy = potential().gradient(current_.x, current_.gradient);
-  }
-  if (!std::isfinite(current_.energy)) {
-    current_.x = potential().start();
-    current_.energy = potential().gradient(current_.x, current_.gradient);
-  }
-  if (std::isfinite(current_.energy)) return true;
-  report.end(Outcome::inverted_start, describe_infinite_start());
+  const bool may_jump = !potential().contact();  // not over what it might hit
+  if (options_.starts_at_prediction && problem().has_inertia() && may_jump &&
+      minimiser_.start_at(problem().predicted_start()))
+    return true;
+  if (minimiser_.start_at(potential().start())) return true;
+  report.end(Outcome::inverted_start, describe_infinite_start(potential().start()));
   return false;
 }
 
-bool NewtonStepper::find_direction(StepReport& report) {
-  system_.set_drive(obstacles_.drive());
-  const FactorStatus status = direction_->compute(system_, current_, dx_);
-  if (status == FactorStatus::not_finite || (status == FactorStatus::ok && !dx_.allFinite())) {
-    end(report, Outcome::not_finite, "the matrix or the direction is not finite");
-    return false;
-  }
-  if (status != FactorStatus::ok) {
-    end(report, Outcome::factorisation_failed,
-        fmt::format("the matrix could not be factorised: {}", to_string(status)));
-    return false;
-  }
-  ++report.iterations;
-  if (direction_->projected()) ++report.projected_iterations;
-  const double bound = options_.bounds_kinetic_step ? direction_->shortening() : 1;
-  report.residuals.step_length = bound * dx_.cwiseAbs().maxCoeff() / problem().h;
-  return true;
-}
-
-LineSearchResult NewtonStepper::search(StepReport& report) {
-  const Stopwatch watch(report.seconds.line_search);
-  const double largest = obstacles_.largest_step(current_.x, dx_);
-  const LineSearchResult found =
-      obstacles_.drive() ? obstacles_.move(current_, dx_, largest, options_.line_search.smallest_step, trial_)
-                         : line_search(potential(), current_, {dx_, current_.gradient.dot(dx_), largest},
-                                       options_.line_search, trial_);
-  report.line_search_evaluations += found.evaluations;
-  if (options_.history)
-    report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
-                              report.residuals.step_length, found.alpha, direction_->projected()});
-  if (!found.accepted) return found;
-  report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
-  if (!obstacles_.drive()) direction_->after_line_search(found.alpha);
-  return found;
-}
-
-/// Solves again with the friction that belongs to what came out, as often as is asked for.
-void NewtonStepper::renew_friction(StepReport& report) {
-  ContactStep& contact = *potential().contact();
-  for (int k = 1; k < contact.model().options.friction_iterations && report.converged(); ++k) {
-    const int before = report.iterations;
-    const bool had_friction = contact.has_friction();
-    contact.renew_friction(current_.x);
-    if (!had_friction && !contact.has_friction()) return;
-    current_.energy = potential().gradient(current_.x, current_.gradient);
-    iterate(report);
-    if (report.iterations == before) return;
-  }
-}
-
-/// With numbers for people, unless all is well.
-void NewtonStepper::end(StepReport& report, Outcome outcome, std::string detail) {
-  report.end(outcome, std::move(detail));
-  if (outcome == Outcome::converged) return;
-  report.detail += fmt::format(" after {} iterations: residual {:.3g} N, {:.3g} m/s^2{}", report.iterations,
-                               report.residuals.force, report.residuals.acceleration, obstacles_.describe(current_.x));
-}
-
-std::string NewtonStepper::describe_infinite_start() const {
+std::string NewtonStepper::describe_infinite_start(const VecX& x) const {
   for (const Body& body : model()->bodies())
-    if (const Index e = body.elastic ? body.elastic->first_inverted(current_.x) : -1; e >= 0)
+    if (const Index e = body.elastic ? body.elastic->first_inverted(x) : -1; e >= 0)
       return fmt::format(
           "element {} of body '{}' is inverted where the step begins, and '{}' has no finite energy there; a directly "
           "imposed boundary may have moved "

@@ -1,30 +1,10 @@
 #pragma once
 
-#include <memory>
-
-#include "pliant/solvers/criteria.hpp"
-#include "pliant/solvers/newton/direction.hpp"
-#include "pliant/solvers/newton/obstacle_drive.hpp"
+#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/stepper.hpp"
+#include "pliant/solvers/newton/newton_minimiser.hpp"
 
 namespace pliant {
-
-enum class NewtonMethod { newton, projected, on_demand, kinetic };
-
-struct NewtonOptions {
-  NewtonMethod method = NewtonMethod::on_demand;
-  Integrator integrator = Integrator::implicit_euler;
-  bool starts_at_prediction = false;             ///< x~ in place of x^n, where the energy is finite there
-  Projection projection = Projection::analytic;  ///< where the method projects
-  CriterionOptions criterion;
-  LineSearchOptions line_search;
-  LinearOptions linear;
-  int max_iterations = 1000;
-  /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest
-  /// step that Newton itself could have taken, their length over beta^2. Without, as in the paper, a small beta ends
-  /// the step however far the solution is.
-  bool bounds_kinetic_step = true;
-  bool history = false;  ///< record every iteration in the report
-};
 
 /// Minimises the incremental potential of each step by one of the four Newton-type methods of `pitfalls`.
 class NewtonStepper final : public Stepper {
@@ -38,21 +18,10 @@ class NewtonStepper final : public Stepper {
 
  private:
   bool find_start(StepReport& report);
-  void iterate(StepReport& report);
-  bool find_direction(StepReport& report);
-  LineSearchResult search(StepReport& report);
-  void renew_friction(StepReport& report);
-  void end(StepReport& report, Outcome outcome, std::string detail);
-  std::string describe_infinite_start() const;
+  std::string describe_infinite_start(const VecX& x) const;
 
   NewtonOptions options_;
-  ConvergenceTest convergence_;
-  StagnationTest stagnation_;
-  NewtonSystem system_;
-  std::unique_ptr<Direction> direction_;
-  ObstacleDrive obstacles_;
-  Iterate current_, trial_;
-  VecX dx_;
+  NewtonMinimiser minimiser_;
 };
 
 }  // namespace pliant

@@ -6,8 +6,8 @@
 
 namespace pliant {
 
-NewtonSystem::NewtonSystem(IncrementalPotential& potential, const LinearOptions& options)
-    : potential_(potential), options_(options), A_(potential.make_matrix()) {}
+NewtonSystem::NewtonSystem(StepFunction& function, const LinearOptions& options)
+    : function_(function), options_(options), A_(function.model().pattern(), 3) {}
 
 void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
@@ -18,7 +18,7 @@ void NewtonSystem::begin_step(StepReport& report) {
 
 void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
   const Stopwatch watch(report_->seconds.assembly);
-  potential_.hessian(x, projection, inertia_scale, A_, drive_);
+  function_.hessian(x, projection, inertia_scale, A_, drive_);
   is_truncated_ = false;
 }
 
@@ -40,7 +40,7 @@ void NewtonSystem::analyze() {
   const bool begins = step_begins_;
   step_begins_ = false;
   if (model_order_.empty()) {
-    analysed_ = potential_.model().pattern();
+    analysed_ = function_.model().pattern();
     is_first_analysis_ = true;
     cholesky_.analyze(analysed_, A_.block_size());
     model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());

@@ -2,8 +2,8 @@
 
 #include "pliant/linalg/pcg.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
-#include "pliant/sim/incremental_potential.hpp"
-#include "pliant/sim/stepper.hpp"
+#include "pliant/sim/step_function.hpp"
+#include "pliant/sim/step_report.hpp"
 
 namespace pliant {
 
@@ -20,7 +20,7 @@ struct LinearOptions {
 /// the step's report.
 class NewtonSystem {
  public:
-  NewtonSystem(IncrementalPotential& potential, const LinearOptions& options);
+  NewtonSystem(StepFunction& function, const LinearOptions& options);
 
   void begin_step(StepReport& report);
   /// Directions until the next call include the prescribed motion of the drive; null: what is prescribed rests.
@@ -40,7 +40,7 @@ class NewtonSystem {
   FactorStatus solve_iteratively(Factorisation kind, const VecX& g, VecX& dx);
   double forcing_term(double gradient_norm);
 
-  IncrementalPotential& potential_;
+  StepFunction& function_;
   LinearOptions options_;
   Drive* drive_ = nullptr;
   VecX driven_gradient_;

@@ -22,9 +22,9 @@ LineSearchResult ObstacleDrive::move(const Iterate& current, const VecX& dx, dou
   LineSearchResult result;
   for (double alpha = largest; alpha >= smallest; alpha /= 2) {
     trial.x = current.x + alpha * dx;
-    if (alpha == 1) potential_.problem().impose_boundary(trial.x);
+    if (alpha == 1) function_.problem().impose_boundary(trial.x);
     contact_->place_obstacles(alpha == 1 ? 1 : progress + alpha * (1 - progress));
-    trial.energy = potential_.gradient(trial.x, trial.gradient);
+    trial.energy = function_.gradient(trial.x, trial.gradient);
     ++result.evaluations;
     if (!std::isfinite(trial.energy)) continue;
     result.accepted = true;

@@ -13,12 +13,12 @@ namespace pliant {
 /// bodies have made room again or are in balance.
 class ObstacleDrive {
  public:
-  explicit ObstacleDrive(IncrementalPotential& potential) : potential_(potential), contact_(potential.contact()) {}
+  explicit ObstacleDrive(StepFunction& function) : function_(function), contact_(function.contact()) {}
 
   void begin_step();
   /// Finds what is left of the prescribed motion from x.
   void update(const VecX& x) {
-    if (!arrived()) contact_->find_remaining_motion(x, potential_.problem(), drive_.remaining);
+    if (!arrived()) contact_->find_remaining_motion(x, function_.problem(), drive_.remaining);
   }
   /// Whether the prescribed motion is complete: a step may not end before.
   bool arrived() const { return !contact_ || contact_->arrived(); }
@@ -39,7 +39,7 @@ class ObstacleDrive {
   std::string describe(const VecX& x);
 
  private:
-  IncrementalPotential& potential_;
+  StepFunction& function_;
   ContactStep* contact_;
   Drive drive_;
   bool drives_ = false;

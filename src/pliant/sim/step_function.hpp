@@ -1,0 +1,31 @@
+#pragma once
+
+#include "pliant/sim/contact/contact_step.hpp"
+#include "pliant/sim/step_problem.hpp"
+
+namespace pliant {
+
+/// What is prescribed, moving together with the bodies (docs/contact.md, "Obstacles").
+struct Drive {
+  VecX remaining;  ///< displacement left to the prescribed unknowns, m; zero elsewhere
+  VecX coupling;   ///< change of the gradient along it, to first order, N; zero where prescribed
+};
+
+/// What an iteration minimises in a step: the incremental potential itself, or what a family puts in its place
+/// (solvers/contact/quadratic_step.hpp).
+class StepFunction {
+ public:
+  virtual ~StepFunction() = default;
+  virtual const Model& model() const = 0;
+  virtual const StepProblem& problem() const = 0;
+  /// Null without contact.
+  virtual ContactStep* contact() = 0;
+  /// Overwrites g, zero where prescribed; returns the value.
+  virtual double gradient(const VecX& x, VecX& g) = 0;
+  /// Overwrites A with the Hessian, its inertia times `inertia_scale`; prescribed unknowns have identity rows. With a
+  /// drive, the same matrix, before the prescribed unknowns leave it, gives the coupling. A may get another pattern.
+  virtual void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
+                       Drive* drive = nullptr) = 0;
+};
+
+}  // namespace pliant

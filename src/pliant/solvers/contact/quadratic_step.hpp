@@ -1,0 +1,39 @@
+#pragma once
+
+#include "pliant/sim/incremental_potential.hpp"
+
+namespace pliant {
+
+/// The step of a linearly implicit family, as a function that contact can be added to: the family's linear system takes
+/// the bodies to y, which minimises 1/2 (x - y)^T A (x - y) with A its matrix, so that
+///
+///   Q(x) = 1/2 (x - y)^T A (x - y) + b^T (x - y) + contact and friction at x
+///
+/// is the same step with contact in it, as it is and not linearised. b is zero, unless the family has linearised
+/// contact in its own system already: then it takes that part off again.
+class QuadraticStep final : public StepFunction {
+ public:
+  explicit QuadraticStep(IncrementalPotential& potential) : potential_(potential), A_(potential.make_matrix()) {}
+
+  /// A, N/m, over the model's pattern and all unknowns, for the family to fill in.
+  BlockMatrix& matrix() { return A_; }
+  /// Begins with the potential's problem; prescribed are the unknowns `held`, at their places in y.
+  void begin(const VecX& y, const std::vector<std::uint8_t>& held);
+  void set_force(const VecX& b) { b_ = b; }
+
+  const VecX& free_step() const { return y_; }
+  const Model& model() const override { return potential_.model(); }
+  const StepProblem& problem() const override { return problem_; }
+  ContactStep* contact() override { return potential_.contact(); }
+  double gradient(const VecX& x, VecX& g) override;
+  void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive) override;
+
+ private:
+  IncrementalPotential& potential_;
+  StepProblem problem_;
+  BlockMatrix A_;
+  VecX y_, b_;
+  VecX offset_;  ///< scratch
+};
+
+}  // namespace pliant

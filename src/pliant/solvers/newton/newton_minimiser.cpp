@@ -1,0 +1,151 @@
+#include "pliant/solvers/newton/newton_minimiser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/base/stopwatch.hpp"
+
+namespace pliant {
+
+namespace {
+
+std::unique_ptr<Direction> make_direction(const NewtonOptions& options) {
+  switch (options.method) {
+    case NewtonMethod::newton:
+      return make_newton_direction();
+    case NewtonMethod::projected:
+      return make_projected_direction(options.projection);
+    case NewtonMethod::on_demand:
+      return make_on_demand_direction(options.projection);
+    case NewtonMethod::kinetic:
+      return make_kinetic_direction();
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<const Model>& model,
+                                 const NewtonOptions& options)
+    : function_(function),
+      options_(options),
+      convergence_(model, options.criterion),
+      system_(function, options.linear),
+      direction_(make_direction(options)),
+      obstacles_(function) {}
+
+void NewtonMinimiser::begin_step(StepReport& report) {
+  system_.begin_step(report);
+  direction_->begin_step();
+  obstacles_.begin_step();
+}
+
+bool NewtonMinimiser::start_at(const VecX& x) {
+  current_.x = x;
+  current_.energy = function_.gradient(current_.x, current_.gradient);
+  return std::isfinite(current_.energy);
+}
+
+void NewtonMinimiser::run(StepReport& report) {
+  iterate(report);
+  if (function_.contact()) renew_friction(report);
+}
+
+/// pitfalls, Algorithm 1; what sets the four methods apart is in find_direction.
+void NewtonMinimiser::iterate(StepReport& report) {
+  stagnation_.begin();
+  for (;;) {
+    obstacles_.update(current_.x);
+    convergence_.measure(current_.gradient, function_.problem().boundary, report.residuals);
+    if (!std::isfinite(report.residuals.force)) return end(report, Outcome::not_finite, "the forces are not finite");
+    const bool in_balance = convergence_.satisfied(report.residuals, report.iterations), may_end = obstacles_.arrived();
+    if (in_balance && may_end) return end(report, Outcome::converged, "");
+    if (report.iterations == options_.max_iterations) return end(report, Outcome::iteration_limit, "not converged");
+
+    obstacles_.begin_iteration(current_.x, in_balance);
+    if (!find_direction(report)) return;
+    const double largest = dx_.cwiseAbs().maxCoeff();
+    const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
+    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force))
+      return end(report, Outcome::stagnated, "rounding hides any further progress");
+
+    const LineSearchResult found = search(report);
+    if (found.accepted) {
+      std::swap(current_, trial_);
+      obstacles_.end_iteration(current_.x, found.alpha);
+      ContactStep* contact = function_.contact();
+      if (contact && contact->adapt(current_.x)) current_.energy = function_.gradient(current_.x, current_.gradient);
+    } else if (obstacles_.drive()) {
+      obstacles_.wait();
+      continue;
+    } else if (!is_short || !may_end) {
+      const bool hidden = may_end && options_.line_search.kind == LineSearchKind::robust &&
+                          StagnationTest::is_tiny(current_.x, largest);
+      return end(report, hidden ? Outcome::stagnated : Outcome::line_search_failed,
+                 fmt::format("no step length above {:.0e} lowers the energy", options_.line_search.smallest_step));
+    }
+    if (is_short && may_end) return end(report, Outcome::converged, "");
+  }
+}
+
+bool NewtonMinimiser::find_direction(StepReport& report) {
+  system_.set_drive(obstacles_.drive());
+  const FactorStatus status = direction_->compute(system_, current_, dx_);
+  if (status == FactorStatus::not_finite || (status == FactorStatus::ok && !dx_.allFinite())) {
+    end(report, Outcome::not_finite, "the matrix or the direction is not finite");
+    return false;
+  }
+  if (status != FactorStatus::ok) {
+    end(report, Outcome::factorisation_failed,
+        fmt::format("the matrix could not be factorised: {}", to_string(status)));
+    return false;
+  }
+  ++report.iterations;
+  if (direction_->projected()) ++report.projected_iterations;
+  const double bound = options_.bounds_kinetic_step ? direction_->shortening() : 1;
+  report.residuals.step_length = bound * dx_.cwiseAbs().maxCoeff() / function_.problem().h;
+  return true;
+}
+
+LineSearchResult NewtonMinimiser::search(StepReport& report) {
+  const Stopwatch watch(report.seconds.line_search);
+  const double largest = obstacles_.largest_step(current_.x, dx_);
+  const LineSearchResult found =
+      obstacles_.drive()
+          ? obstacles_.move(current_, dx_, largest, options_.line_search.smallest_step, trial_)
+          : line_search(function_, current_, {dx_, current_.gradient.dot(dx_), largest}, options_.line_search, trial_);
+  report.line_search_evaluations += found.evaluations;
+  if (options_.history)
+    report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
+                              report.residuals.step_length, found.alpha, direction_->projected()});
+  if (!found.accepted) return found;
+  report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
+  if (!obstacles_.drive()) direction_->after_line_search(found.alpha);
+  return found;
+}
+
+/// Solves again with the friction that belongs to what came out, as often as is asked for.
+void NewtonMinimiser::renew_friction(StepReport& report) {
+  ContactStep& contact = *function_.contact();
+  for (int k = 1; k < contact.model().options.friction_iterations && report.converged(); ++k) {
+    const int before = report.iterations;
+    const bool had_friction = contact.has_friction();
+    contact.renew_friction(current_.x);
+    if (!had_friction && !contact.has_friction()) return;
+    current_.energy = function_.gradient(current_.x, current_.gradient);
+    iterate(report);
+    if (report.iterations == before) return;
+  }
+}
+
+/// With numbers for people, unless all is well.
+void NewtonMinimiser::end(StepReport& report, Outcome outcome, std::string detail) {
+  report.end(outcome, std::move(detail));
+  if (outcome == Outcome::converged) return;
+  report.detail += fmt::format(" after {} iterations: residual {:.3g} N, {:.3g} m/s^2{}", report.iterations,
+                               report.residuals.force, report.residuals.acceleration, obstacles_.describe(current_.x));
+}
+
+}  // namespace pliant

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+
+#include "pliant/solvers/criteria.hpp"
+#include "pliant/solvers/newton/direction.hpp"
+#include "pliant/solvers/newton/obstacle_drive.hpp"
+
+namespace pliant {
+
+enum class NewtonMethod { newton, projected, on_demand, kinetic };
+
+struct NewtonOptions {
+  NewtonMethod method = NewtonMethod::on_demand;
+  Integrator integrator = Integrator::implicit_euler;
+  bool starts_at_prediction = false;             ///< x~ in place of x^n, where the energy is finite there
+  Projection projection = Projection::analytic;  ///< where the method projects
+  CriterionOptions criterion;
+  LineSearchOptions line_search;
+  LinearOptions linear;
+  int max_iterations = 1000;
+  /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest
+  /// step that Newton itself could have taken, their length over beta^2. Without, as in the paper, a small beta ends
+  /// the step however far the solution is.
+  bool bounds_kinetic_step = true;
+  bool history = false;  ///< record every iteration in the report
+};
+
+/// Newton's loop: minimises the function of a step by one of the four Newton-type methods of `pitfalls`. With contact,
+/// no iterate ever intersects.
+class NewtonMinimiser {
+ public:
+  NewtonMinimiser(StepFunction& function, const std::shared_ptr<const Model>& model, const NewtonOptions& options);
+
+  /// The function is that of another step.
+  void begin_step(StepReport& report);
+  /// Begins to search at x. False when the value is not finite there.
+  bool start_at(const VecX& x);
+  /// Minimises from there, and says in the report how that went.
+  void run(StepReport& report);
+  /// Where it is.
+  Iterate& current() { return current_; }
+
+ private:
+  void iterate(StepReport& report);
+  bool find_direction(StepReport& report);
+  LineSearchResult search(StepReport& report);
+  void renew_friction(StepReport& report);
+  void end(StepReport& report, Outcome outcome, std::string detail);
+
+  StepFunction& function_;
+  NewtonOptions options_;
+  ConvergenceTest convergence_;
+  StagnationTest stagnation_;
+  NewtonSystem system_;
+  std::unique_ptr<Direction> direction_;
+  ObstacleDrive obstacles_;
+  Iterate current_, trial_;
+  VecX dx_;
+};
+
+}  // namespace pliant
