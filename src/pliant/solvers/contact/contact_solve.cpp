@@ -21,10 +21,9 @@ ContactSolve::ContactSolve(IncrementalPotential& potential, const std::shared_pt
                            const ContactSolveOptions& options)
     : potential_(potential), quadratic_(potential), minimiser_(quadratic_, model, minimiser_options(options)) {}
 
-bool ContactSolve::run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* known_force,
-                       const VecX* known_stiffness) {
+bool ContactSolve::run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* b) {
   quadratic_.begin(y, held);
-  if (known_force) quadratic_.set_force(*known_force - *known_stiffness);
+  if (b) quadratic_.set_force(*b);
   if (meets_nothing(y)) return true;
   find_start();
   StepReport solved;

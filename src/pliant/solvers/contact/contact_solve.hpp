@@ -23,11 +23,9 @@ class ContactSolve {
   /// For the family's matrix, N/m. To be filled in before every run.
   BlockMatrix& matrix() { return quadratic_.matrix(); }
   /// Turns y, where the family's step would lead without contact, into where it leads with it; the unknowns `held` have
-  /// to get to where they are in y. `known_force` and `known_stiffness`, if any, are the contact forces (N) at x^n and
-  /// the product of their stiffness with y - x^n that the family's system had in it already. The report counts the
-  /// iterations, and has an outcome other than it had where not all went well. False: y is not a state.
-  bool run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* known_force = nullptr,
-           const VecX* known_stiffness = nullptr);
+  /// to get to where they are in y. `b`, if any, is the gradient (N) that the family's quadratic has at y. The report
+  /// counts the iterations, and has another outcome than before where not all went well. False: y is not a state.
+  bool run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* b = nullptr);
 
  private:
   bool meets_nothing(const VecX& y);

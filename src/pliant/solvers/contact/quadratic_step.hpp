@@ -9,8 +9,8 @@ namespace pliant {
 ///
 ///   Q(x) = 1/2 (x - y)^T A (x - y) + b^T (x - y) + contact and friction at x
 ///
-/// is the same step with contact in it, as it is and not linearised. b is zero, unless the family has linearised
-/// contact in its own system already: then it takes that part off again.
+/// is the same step with contact in it, as it is and not linearised. b is zero, unless y is not quite the minimum (a
+/// matrix that is stale in parts), or the family has linearised contact in its own system, which has to be taken off.
 class QuadraticStep final : public StepFunction {
  public:
   explicit QuadraticStep(IncrementalPotential& potential) : potential_(potential), A_(potential.make_matrix()) {}

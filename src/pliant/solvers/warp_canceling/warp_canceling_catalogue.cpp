@@ -143,7 +143,8 @@ void check_budget(WarpCancelingOptions& options) {
 
 SolverEntry corotational_solver(SolverEntry entry, WarpSettings settings, WarpCancelingOptions defaults) {
   entry.paper = "warp-canceling";
-  entry.supports = {.own_contact = "parameter `contact`",
+  entry.supports = {.contact = {Integrator::implicit_euler},
+                    .own_contact = "parameter `contact`",
                     .cloth = false,
                     .fibres = false,
                     .highest_order = 1,
@@ -151,7 +152,9 @@ SolverEntry corotational_solver(SolverEntry entry, WarpSettings settings, WarpCa
                     .energies = false};
   defaults.name = entry.name;
   return bound_solver<WarpCancelingStepper, WarpCancelingOptions>(
-      std::move(entry), settings.add(body_contact_settings()), defaults, check_budget);
+      std::move(entry),
+      settings.add(body_contact_settings()).add_inside(contact_solve_settings(), &WarpCancelingOptions::contact_solve),
+      defaults, check_budget);
 }
 
 }  // namespace

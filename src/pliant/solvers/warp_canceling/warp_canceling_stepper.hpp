@@ -3,6 +3,7 @@
 #include "pliant/linalg/pcg.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
+#include "pliant/solvers/contact/contact_solve.hpp"
 #include "pliant/solvers/warp_canceling/explicit_contact.hpp"
 #include "pliant/solvers/warp_canceling/node_rotations.hpp"
 #include "pliant/solvers/warp_canceling/rigid_motion.hpp"
@@ -31,6 +32,7 @@ struct WarpCancelingOptions {
   double damp_above = std::numeric_limits<double>::infinity();
   ColliderTreatment colliders = ColliderTreatment::in_matrix;
   BodyContactOptions contact;
+  ContactSolveOptions contact_solve;
   // For conjugate gradients:
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
   PcgOptions pcg{1e-4, 10000};
@@ -84,6 +86,7 @@ class WarpCancelingStepper final : public Stepper {
   bool solve_iteratively(StepReport& report);
   void correct_rigid_motion();
   void damp();
+  bool solve_contact(StepReport& report);
   void hand_over(Solution& solution);
   void record(const Stages& stages, StepReport& report) const;
 
@@ -98,6 +101,9 @@ class WarpCancelingStepper final : public Stepper {
   FreeParts parts_;
   ImplicitColliders colliders_;
   ExplicitContact contact_;
+  std::optional<ContactSolve> contact_solve_;  ///< in models with contact
+  std::optional<WarpedMatrix> present_;        ///< with the present rotations, for it, where matrix_ is stale
+  std::vector<Mat3> unturned_;                 ///< identities, per node, for present_
   BlockProduct<double> product_;
   std::unique_ptr<Preconditioner<double>> preconditioner_;
   Pcg<double> pcg_;
