@@ -33,6 +33,7 @@ std::shared_ptr<const Model> dropped(MeshData data, double degrees, double frict
   floor.name = "floor";
   floor.shape = PlaneShape{};
   floor.friction = friction;
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider(floor);
   return builder.build();
 }

@@ -67,6 +67,7 @@ std::shared_ptr<const Model> dropped_objects(int count, Index cells) {
     builder.add_body(soft_body(shape(k + layer, centre, cells), fmt::format("body {}", k)));
   }
   const auto wall = [&](const char* name, const Vec3& point, const Vec3& normal) {
+    builder.set_collider_law(ColliderLaw::penalty);
     builder.add_collider({name, PlaneShape{point, normal}, {}, 1e5, 0.2});
   };
   wall("floor", {0, 0, 0}, {0, 1, 0});

@@ -25,6 +25,7 @@ std::shared_ptr<const Model> cube(Index cells, double kappa) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(body);
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"ground", PlaneShape{}, {}, 1e5, 0});
   return builder.build();
 }

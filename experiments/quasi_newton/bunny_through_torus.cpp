@@ -56,6 +56,7 @@ void run_bunny_through_torus(Context& context) {
   body.material = {find_law("linear-corotated"), {5e3, 2e5}};
   ModelBuilder builder;
   builder.add_body(body);
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"torus", torus, {}, 1e5, 0});
   Script pull{"pull", {}, {}, Imposition::direct};
   // The middle of what goes first, small enough for the hole.

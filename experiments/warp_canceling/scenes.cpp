@@ -38,6 +38,7 @@ void put_askew(MeshData& data, const Vec3& axis, double angle, double height) {
 
 void add_floor(ModelBuilder& builder, double friction = 0) {
   builder.set_gravity({0, -9.81, 0});
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"floor", PlaneShape{}, {}, 1e5, friction});
 }
 
@@ -95,6 +96,7 @@ std::shared_ptr<const Model> three_torus(Index cells, double young) {
   put_askew(data, {0.2, 0.1, 1}, 0.25, 0.42);
   ModelBuilder builder;
   add_floor(builder, 0.2);
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"cylinder", CylinderShape{{0.1, 0.2, 0}, Vec3::UnitZ(), 0.2, 1}, {}, 1e5, 0.2});
   BodyOptions body = body_of(std::move(data), young);
   body.damping = {0, 0.001};
@@ -134,6 +136,7 @@ std::shared_ptr<const Model> squashed_body(Index cells, double through) {
 std::shared_ptr<const Model> draped_sheet(Index cells) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"ball", SphereShape{{0.5, 0, 0.5}, 0.25}, {}, 1e5, 0.3});
   BodyOptions body =
       body_of(sheet({.origin = {0, 0.26, 0}, .thickness = 1e-4, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
@@ -148,6 +151,7 @@ std::shared_ptr<const Model> trampoline(Index cells) {
   Collider ball{"ball", SphereShape{{0.5, 0.2, 0.5}, 0.15}, {}, 1e5, 0.1};
   ball.motion.translation.keys = {
       {0, Vec3::Zero()}, {0.4, Vec3(0, -0.3, 0)}, {0.6, Vec3(0.1, -0.3, 0)}, {0.9, Vec3(0, 0.3, 0)}};
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider(ball);
   BodyOptions body = body_of(sheet({.thickness = 1e-3, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
   body.damping = {0.5, 0.001};
@@ -207,6 +211,7 @@ std::shared_ptr<const Model> spider(Index across) {
 std::shared_ptr<const Model> bowl_of_bodies(Index bodies, Index cells, const std::string& mesh_file) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"bowl", BowlShape{Vec3::Zero(), Vec3::UnitY(), 0.6}, {}, 1e5, 0.3});
   for (Index k = 0; k < bodies; ++k) {
     MeshData data =

@@ -34,6 +34,7 @@ class Simulation:
     solver:     a solver's name, or a dict of its name and settings; `pliant.solvers()` lists them.
     mass:       "lumped" (diagonal) or "consistent".
     integrator: "implicit-euler", or "quasistatic", where every step is an equilibrium.
+    colliders:  "barrier", which nothing passes, or "penalty"; counts without set_contact().
     duration:   how long run() simulates when it is not told, s.
     output:     what run() writes, as in a scene's [output]: every, fields, pictures, checkpoint_every, history.
 
@@ -52,6 +53,7 @@ class Simulation:
         *,
         fps: float | None = None,
         integrator: str | None = None,
+        colliders: str = "barrier",
         duration: float | None = None,
         output: Mapping[str, Any] | None = None,
         name: str = "simulation",
@@ -60,7 +62,7 @@ class Simulation:
         origin = caller()
         self._begin(_pliant.SceneTree(name, "."))
         simulation = {"dt": dt, "fps": fps, "gravity": gravity, "mass": mass, "integrator": integrator}
-        self._tree.set_table("simulation", {**simulation, "duration": duration}, origin)
+        self._tree.set_table("simulation", {**simulation, "colliders": colliders, "duration": duration}, origin)
         self._tree.set_table("solver", _solver_table(solver), origin)
         if output is not None:
             self._tree.set_table("output", dict(output), origin)

@@ -16,6 +16,7 @@ std::shared_ptr<const Model> dropped_block(const Collider& collider, const Vec3&
   body.velocity = velocity;
   body.damping = {0, 0.01};
   builder.add_body(body);
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider(collider);
   return builder.build();
 }

@@ -102,6 +102,7 @@ std::shared_ptr<const Model> dropped(BodyOptions options, double speed, double h
   builder.set_gravity({0, -9.81, 0});
   options.velocity = {0, -speed, 0};
   builder.add_body(options);
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider(floor_at(height));
   return builder.build();
 }
@@ -156,6 +157,7 @@ std::shared_ptr<const Model> on_a_slope() {
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(body("neo-hookean", {1, 0.6, 1}, {12, 8, 12}, 1e5, 0.4));
   const Vec3 normal = Vec3(0.5, 1, 0).normalized();
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"slope", PlaneShape{-0.01 * normal, normal}, {}, 1e5, 0.5});
   return builder.build();
 }

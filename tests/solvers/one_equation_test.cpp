@@ -124,6 +124,7 @@ const std::vector<Scenario>& scenarios() {
          Bar bar(law);
          bar.body.velocity = {0.3, -0.5, 0};
          bar.builder.add_body(bar.body);
+         bar.builder.set_collider_law(ColliderLaw::penalty);
          bar.builder.add_collider({"floor", PlaneShape{Vec3(0, -0.01, 0), Vec3(0.1, 1, 0).normalized()}, {}, 1e4, 0});
          return bar.builder.build();
        }},
@@ -147,6 +148,7 @@ const std::vector<Scenario>& scenarios() {
          Bar bar(law);
          bar.body.velocity = {0.3, -0.5, 0};
          bar.builder.add_body(bar.body);
+         bar.builder.set_collider_law(ColliderLaw::penalty);
          bar.builder.add_collider({"floor", PlaneShape{Vec3(0, -0.006, 0), Vec3::UnitY()}, {}, 1e5, 0});
          bar.builder.set_contact({.dhat = 4e-3, .kappa = 1e4});
          return bar.builder.build();
@@ -365,6 +367,7 @@ TEST_P(AtRestTest, ABlockOnAPlaneReportsForcesAtRounding) {
   body.material = testing::material(testing::law_for(GetParam()), 1e5, 0.3);
   body.damping = {20, 0};
   builder.add_body(body);
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"floor", PlaneShape{Vec3(0, -0.02, 0), Vec3::UnitY()}, {}, 1e4, 0});
   expect_nothing_left(rest(builder.build(), GetParam(), 0.02, 160));
 }

@@ -43,6 +43,7 @@ std::shared_ptr<const Model> busy_model(const char* law) {
   builder.add_script(turn);
   Collider ball{"ball", SphereShape{{0.5, -0.3, 0.25}, 0.3}, {}, 1e4, 0.2};
   ball.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(0, 0.05, 0)}};
+  builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider(ball);
   return builder.build();
 }

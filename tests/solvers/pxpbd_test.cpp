@@ -139,6 +139,7 @@ TEST(Pxpbd, OneAndTwoThreadsGiveTheSameBits) {
     body.mesh = testing::box_mesh({2, 1, 1}, {12, 6, 6});
     body.material = testing::material("fixed-corotated", 1e4, 0.3);
     builder.add_body(body);
+    builder.set_collider_law(ColliderLaw::penalty);
     builder.add_collider({"floor", PlaneShape{{0, -0.02, 0}, {0, 1, 0}}, {}, 1e4, 0.3});
     const auto model = builder.build();
     std::vector<State> ends;

@@ -95,6 +95,7 @@ std::vector<Feature> features() {
   const auto touching = with([](Beam& b) { b.builder.set_contact({}); });
   const auto floor = [](double friction) {
     return with([&](Beam& b) {
+      b.builder.set_collider_law(ColliderLaw::penalty);
       b.builder.add_collider({"floor", PlaneShape{Vec3(0, -0.01, 0), Vec3::UnitY()}, {}, 1e5, friction});
     });
   };

@@ -35,6 +35,7 @@ std::shared_ptr<const Model> make_model(const Scene& scene) {
   body.angular_velocity = scene.spin;
   builder.add_body(body);
   if (scene.clamped) builder.add_pin({"clamp", body.mesh->sets().at("x-min")});
+  builder.set_collider_law(ColliderLaw::penalty);
   if (scene.floor > -1e299) builder.add_collider({"floor", PlaneShape{{0, scene.floor, 0}, Vec3::UnitY()}, {}, 1e5, 0});
   return builder.build();
 }

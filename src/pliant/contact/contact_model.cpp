@@ -6,6 +6,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "pliant/base/error.hpp"
@@ -20,8 +21,9 @@ namespace {
 void check_options(const ContactOptions& o) {
   const auto positive = [](double v) { return v > 0 && std::isfinite(v); };
   const auto not_negative = [](double v) { return v >= 0 && std::isfinite(v); };
-  if (!positive(o.dhat))
-    throw InputError(fmt::format("contact: dhat must be a positive number of metres, not {}", o.dhat));
+  if (!not_negative(o.dhat))
+    throw InputError(
+        fmt::format("contact: dhat must be a positive number of metres, or 0 to have it chosen, not {}", o.dhat));
   if (!not_negative(o.kappa)) throw InputError("contact: kappa must be positive (Pa), or 0 to have it chosen");
   if (!not_negative(o.friction)) throw InputError("contact: friction must not be negative");
   if (!positive(o.eps_v)) throw InputError("contact: eps_v must be positive (m/s)");
@@ -57,6 +59,38 @@ void measure(ContactModel& model) {
       area = model.options.dhat * model.options.dhat;
 }
 
+/// How deep the deepest of these nodes is in a collider where it begins, m; negative: outside.
+double depth_at_start(const Collider& collider, const VecX& rest, const std::vector<ContactBody>& bodies) {
+  const RigidPose pose = collider.motion.pose(0);
+  double depth = -std::numeric_limits<double>::infinity();
+  const auto look = [&](Index i) { depth = std::max(depth, -distance(collider, pose, node(rest, i)).value); };
+  for (const ContactBody& body : bodies) {
+    for (const Triangle& t : body.triangles) std::for_each(t.begin(), t.end(), look);
+    for (const Edge& e : body.edges) std::for_each(e.begin(), e.end(), look);
+    std::for_each(body.points.begin(), body.points.end(), look);
+  }
+  return depth;
+}
+
+/// The shape with its surface withdrawn by a distance; a small share of its size.
+Shape withdraw(Shape shape, double by) {
+  struct Withdraw {
+    double by;
+    void operator()(PlaneShape& s) const { s.point -= by * s.normal; }
+    void operator()(SphereShape& s) const { s.radius -= by; }
+    void operator()(BoxShape& s) const { s.half.array() -= by; }
+    void operator()(CylinderShape& s) const {
+      s.radius -= by;
+      s.half_length -= by;
+    }
+    void operator()(CapsuleShape& s) const { s.radius -= by; }
+    void operator()(TorusShape& s) const { s.tube -= by; }
+    void operator()(BowlShape& s) const { s.radius += by; }
+  };
+  std::visit(Withdraw{by}, shape);
+  return shape;
+}
+
 std::size_t group_named(const ContactModel& model, const std::string& name) {
   const auto found = std::find(model.group_names.begin(), model.group_names.end(), name);
   if (found != model.group_names.end()) return static_cast<std::size_t>(found - model.group_names.begin());
@@ -76,6 +110,7 @@ void set_pairs(ContactModel& model, ContactSurface& surface, std::size_t bodies,
     for (std::size_t b = 0; b < n; ++b) {
       if (a >= bodies && b >= bodies) surface.touches[a * n + b] = 0;
       if (a == b && !model.options.self) surface.touches[a * n + b] = 0;
+      if (a < bodies && b < bodies && !model.options.bodies) surface.touches[a * n + b] = 0;
       for (const std::size_t g : {a, b})
         if (g >= bodies && own_friction[g - bodies] >= 0) model.friction[a * n + b] = own_friction[g - bodies];
     }
@@ -93,9 +128,28 @@ void set_pairs(ContactModel& model, ContactSurface& surface, std::size_t bodies,
 
 }  // namespace
 
-double ContactModel::stiffness(double h) const {
+double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies) {
+  double size = std::numeric_limits<double>::infinity(), edge = size;
+  for (const ContactBody& body : bodies) {
+    Aabb box;
+    const auto measure_edge = [&](Index i, Index j) {
+      box.include(Vec3(node(rest, i)));
+      box.include(Vec3(node(rest, j)));
+      if (const double length = (node(rest, i) - node(rest, j)).norm(); length > 0) edge = std::min(edge, length);
+    };
+    for (const Triangle& t : body.triangles)
+      for (std::size_t k = 0; k < 3; ++k) measure_edge(t[k], t[(k + 1) % 3]);
+    for (const Edge& e : body.edges) measure_edge(e[0], e[1]);
+    if (const double diagonal = (box.max - box.min).norm(); diagonal > 0) size = std::min(size, diagonal);
+  }
+  if (!std::isfinite(size)) return 1e-3;  // loose points alone
+  return std::max(1e-6 * size, std::min(1e-3 * size, 0.1 * edge));
+}
+
+double ContactModel::stiffness() const {
   if (options.kappa > 0) return options.kappa;
-  const double inertia = 0.1 * mass_per_area * size / (h * h);
+  constexpr double kStop = 0.01;  // s
+  const double inertia = 0.1 * mass_per_area * size / (kStop * kStop);
   return young > 0 ? std::min(0.1 * young, inertia) : inertia;
 }
 
@@ -106,6 +160,8 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
   check_options(options);
   auto model = std::make_shared<ContactModel>();
   model->options = options;
+  if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies);
+  const double dhat = model->options.dhat;
   model->nodes = static_cast<Index>(rest.size() / 3);
 
   std::vector<Triangle> triangles;
@@ -135,22 +191,33 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
     if (body.young > 0 && (model->young == 0 || body.young < model->young)) model->young = body.young;
     mass += body.mass;
   }
-  model->mass_per_area = mass / std::max(area, model->size * options.dhat);
+  model->mass_per_area = mass / std::max(area, model->size * dhat);
 
   std::vector<Obstacle> surfaces = obstacles;
   std::vector<double> own_friction;
   for (const Obstacle& obstacle : obstacles) own_friction.push_back(obstacle.friction);
-  std::vector<const Collider*> planes;
+  struct Plane {
+    const Collider* collider;
+    PlaneShape shape;
+    double withdrawn;
+  };
+  std::vector<Plane> planes;
+  std::vector<double> withdrawn(surfaces.size(), 0.0);
   for (const Collider& collider : colliders) {
-    if (std::holds_alternative<PlaneShape>(collider.shape)) {
-      planes.push_back(&collider);
+    const double depth = options.bodies ? -1 : depth_at_start(collider, rest, bodies);
+    const double by = depth >= 0 && depth <= dhat ? depth + dhat : 0;
+    const Shape shape = withdraw(collider.shape, by);
+    if (const auto* plane = std::get_if<PlaneShape>(&shape)) {
+      planes.push_back({&collider, *plane, by});
       continue;
     }
-    surfaces.push_back({collider.name, std::make_shared<TriangleMesh>(tessellate(collider.shape)), collider.motion});
+    surfaces.push_back({collider.name, std::make_shared<TriangleMesh>(tessellate(shape)), collider.motion});
+    withdrawn.push_back(by);
     own_friction.push_back(collider.friction > 0 ? collider.friction : -1);
   }
   std::vector<Vec3> vertices;
-  for (const Obstacle& obstacle : surfaces) {
+  for (std::size_t k = 0; k < surfaces.size(); ++k) {
+    const Obstacle& obstacle = surfaces[k];
     const Index first = model->nodes + static_cast<Index>(vertices.size());
     const auto number = static_cast<Index>(model->group_names.size());
     model->group_names.push_back(obstacle.name);
@@ -159,14 +226,19 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
     for (const Triangle& t : obstacle.surface->triangles)
       triangles.push_back({first + t[0], first + t[1], first + t[2]});
     group.insert(group.end(), obstacle.surface->vertices.size(), number);
-    model->obstacles.push_back(
-        {obstacle.name, obstacle.motion, number, {first, model->nodes + static_cast<Index>(vertices.size())}, {}});
+    model->obstacles.push_back({obstacle.name,
+                                obstacle.motion,
+                                number,
+                                {first, model->nodes + static_cast<Index>(vertices.size())},
+                                {},
+                                withdrawn[k]});
   }
-  for (const Collider* plane : planes) {
+  for (const Plane& plane : planes) {
     const auto number = static_cast<Index>(model->group_names.size());
-    model->group_names.push_back(plane->name);
-    own_friction.push_back(plane->friction > 0 ? plane->friction : -1);
-    model->planes.push_back({plane->name, plane->motion, number, {}, std::get<PlaneShape>(plane->shape)});
+    const Collider& collider = *plane.collider;
+    model->group_names.push_back(collider.name);
+    own_friction.push_back(collider.friction > 0 ? collider.friction : -1);
+    model->planes.push_back({collider.name, collider.motion, number, {}, plane.shape, plane.withdrawn});
   }
 
   model->rest.resize(rest.size() + 3 * static_cast<Eigen::Index>(vertices.size()));

@@ -11,13 +11,14 @@ namespace pliant {
 
 /// How contact is modelled (docs/contact.md).
 struct ContactOptions {
-  double dhat = 1e-3;           ///< distance below which surfaces repel each other, m
-  double kappa = 0;             ///< stiffness of the barrier, Pa; 0: chosen from stiffness, mass and time step
+  double dhat = 0;              ///< distance below which surfaces repel each other, m; 0: chosen from sizes and edges
+  double kappa = 0;             ///< stiffness of the barrier, Pa; 0: chosen from stiffness and mass
   bool adaptive = false;        ///< doubles kappa within a step where tiny gaps go on shrinking
   double friction = 0;          ///< Coulomb's coefficient wherever no other is given
   double eps_v = 1e-3;          ///< sliding speed below which friction is that of sticking, m/s
   int friction_iterations = 1;  ///< how often normal forces and directions of friction are renewed in a step
   bool self = true;             ///< bodies touch themselves
+  bool bodies = true;           ///< bodies touch each other and themselves; false: they touch colliders alone
   /// Exceptions by the names of bodies and colliders.
   struct Pair {
     std::string first, second;
@@ -54,9 +55,10 @@ struct ContactModel {
     Index group = 0;
     Range positions;  ///< empty for planes
     PlaneShape plane;
+    double withdrawn = 0;  ///< by how much it is taken smaller than it is, m
   };
 
-  ContactOptions options;
+  ContactOptions options;  ///< with dhat as chosen
   Index nodes = 0;
   std::shared_ptr<const ContactSurface> surface;
   std::vector<Placed> obstacles;
@@ -77,12 +79,17 @@ struct ContactModel {
     return friction[static_cast<std::size_t>(group_a) * group_names.size() + static_cast<std::size_t>(group_b)];
   }
   /// kappa as given, or 0.1 E of the softest body but no more than what stops its share of mass over a tenth of its
-  /// size within one step, 0.1 (m/A) L / h^2. Pa.
-  double stiffness(double h) const;
+  /// size within a hundredth of a second, 0.1 (m/A) L / (0.01 s)^2. Pa.
+  double stiffness() const;
 };
 
-/// Colliders become obstacles: planes as they are, all else as triangles (tessellate). Throws InputError for options
-/// out of range and for pairs that name nothing.
+/// min(1e-3 of the smallest body's diagonal, 0.1 of the shortest surface edge), but not below 1e-6 of that diagonal, m:
+/// small against what can be seen, and smaller than what lies apart on one surface.
+double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies);
+
+/// Colliders become obstacles: planes as they are, all else as triangles (tessellate). Where bodies touch colliders
+/// alone, one that a body begins in touch with, or less than dhat inside of, is taken smaller by that much and dhat.
+/// Throws InputError for options out of range and for pairs that name nothing.
 std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
                                                        const std::vector<ContactBody>& bodies,
                                                        const std::vector<Collider>& colliders,

@@ -209,6 +209,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
       builder.add_obstacle({collider.collider.name, std::make_shared<const TriangleMesh>(std::move(surface)),
                             collider.collider.motion, friction > 0 ? friction : -1});
     });
+  builder.set_collider_law(scene.collider_law);
   if (scene.contact) builder.set_contact(scene.contact->options);
   for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
   for (const SceneAttachment& attachment : scene.attachments)

@@ -135,14 +135,15 @@ const Section& contact_section() {
       "Contact that never passes through, between bodies, of bodies with themselves and with colliders, for the "
       "solvers of the Newton family. Surfaces must be apart where they start.",
       {{.name = "dhat",
-        .summary = "Distance below which surfaces repel each other.",
+        .summary = "Distance below which surfaces repel each other. 0 chooses a thousandth of the smallest body's "
+                   "diagonal, but no more than a tenth of the shortest edge of a surface; `pliant check` tells.",
         .unit = "m",
-        .fallback = "1e-3",
-        .limits = kPositive},
+        .fallback = "0.0",
+        .limits = kNotNegative},
        {.name = "kappa",
         .summary =
             "Stiffness of the repulsion: the pressure at half of dhat is 4.3 times this. 0 chooses a tenth of the "
-            "softest body's Young's modulus, but no more than stops its mass over a tenth of its size in a step.",
+            "softest body's Young's modulus, but no more than stops its mass over a tenth of its size in 0.01 s.",
         .unit = "Pa",
         .fallback = "0.0",
         .limits = kNotNegative},
@@ -186,7 +187,8 @@ const Section& collider_section(const Section& rotate, const Section& keyframes)
     for (Setting& key : shape_keys()) s.keys.push_back(std::move(key));
     const std::vector<Setting> rest = {
         {.name = "stiffness",
-         .summary = "How hard it pushes, per mass: a vertex sinks in by its acceleration over this number.",
+         .summary = "With simulation.colliders = \"penalty\": how hard it pushes, per mass; a vertex sinks in by its "
+                    "acceleration over this number.",
          .unit = "1/s^2",
          .fallback = "1e5",
          .limits = kPositive},

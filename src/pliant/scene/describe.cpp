@@ -96,7 +96,12 @@ std::string describe(const Scene& scene, const Model& model) {
     text +=
         fmt::format("  contact {} points, {} edges, {} triangles; dhat {:.4g} m, kappa {:.4g} Pa, friction {:.4g}\n",
                     contact.surface->points.size(), contact.surface->edges.size(), contact.surface->triangles.size(),
-                    contact.options.dhat, contact.stiffness(scene.dt), contact.options.friction);
+                    contact.options.dhat, contact.stiffness(), contact.options.friction);
+    for (const auto* list : {&contact.obstacles, &contact.planes})
+      for (const ContactModel::Placed& placed : *list)
+        if (placed.withdrawn > 0)
+          text += fmt::format("          a body begins in touch with '{}', which is therefore taken {:.2g} m smaller\n",
+                              placed.name, placed.withdrawn);
   }
   static const char* const kJoints[] = {"fixed", "hinge", "ball", "free"};
   for (const SceneLink& from : scene.links)

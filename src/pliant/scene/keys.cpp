@@ -372,6 +372,12 @@ const Section& simulation_section() {
         .summary = "Mass matrix: `lumped` is diagonal, `consistent` is the Galerkin one.",
         .fallback = "\"lumped\"",
         .choices = {"lumped", "consistent"}},
+       {.name = "colliders",
+        .kind = Kind::choice,
+        .summary = "How colliders keep bodies out in scenes without [contact]: `barrier` lets nothing through, and "
+                   "friction sticks; `penalty` is softer, node by node, as in some of the papers.",
+        .fallback = "\"barrier\"",
+        .choices = {"barrier", "penalty"}},
        {.name = "integrator",
         .kind = Kind::choice,
         .summary = "`quasistatic` drops inertia: every step is an equilibrium.",

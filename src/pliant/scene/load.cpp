@@ -408,6 +408,7 @@ void read_time(const Value& root, Scene& scene) {
     scene.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
   }
   scene.gravity = to_vector(simulation.at("gravity"));
+  scene.collider_law = simulation.at("colliders").text() == "barrier" ? ColliderLaw::barrier : ColliderLaw::penalty;
   scene.mass = simulation.at("mass").text() == "lumped" ? MassKind::lumped : MassKind::consistent;
 }
 

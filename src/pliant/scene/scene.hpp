@@ -166,6 +166,7 @@ struct Scene {
   std::int64_t steps = 0;
   Vec3 gravity = Vec3(0, -9.81, 0);
   MassKind mass = MassKind::lumped;
+  ColliderLaw collider_law = ColliderLaw::barrier;
   std::vector<SceneBody> bodies;
   std::vector<ScenePin> pins;
   std::vector<SceneScript> scripts;

@@ -140,6 +140,23 @@ void IncrementalPotential::stiffness(const VecX& x, Projection projection, Block
   sum_hessians(problem_.pose(x), projection, H);
 }
 
+void IncrementalPotential::linearise_contact(const VecX& x, VecX& force, BlockMatrix& H) {
+  const Pose pose = problem_.pose(x);
+  force.setZero(x.size());
+  contact_->add_gradient(pose, force);
+  force = -force;
+  const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
+  if (H.shared_pattern() != pattern) H = BlockMatrix(pattern, 3);
+  H.set_zero();
+  contact_->add_hessian(pose, Projection::analytic, H);
+}
+
+void IncrementalPotential::copy_with_contact(const BlockMatrix& H, const BlockMatrix& contact, BlockMatrix& A) const {
+  if (A.shared_pattern() != contact.shared_pattern()) A = BlockMatrix(contact.shared_pattern(), 3);
+  contact_pattern_->copy_base(H, A);
+  for (std::size_t k = 0; k < A.values().size(); ++k) A.values()[k] += contact.values()[k];
+}
+
 void IncrementalPotential::rest_hessian(BlockMatrix& A) {
   const Pose rest(model_->rest());
   A.set_zero();

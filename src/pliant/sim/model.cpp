@@ -312,13 +312,16 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
 
   if (!links_.empty()) model->articulation_ = std::make_shared<Articulation>(links_, model->rest_);
-  if (contact_) {
+  if (contact_ || ((!colliders_.empty() || !obstacles_.empty()) && collider_law_ == ColliderLaw::barrier)) {
     std::vector<ContactBody> touching;
     for (const Body& body : bodies_) touching.push_back(contact_body(body));
-    model->contact_ = make_contact_model(*contact_, model->rest_, touching, colliders_, obstacles_);
+    const ContactOptions options = contact_ ? *contact_ : ContactOptions{.bodies = false};
+    model->contact_ = make_contact_model(options, model->rest_, touching, colliders_, obstacles_);
   } else if (!obstacles_.empty()) {
-    throw InputError(fmt::format("obstacle '{}' is a surface, which only contact keeps bodies away from; add [contact]",
-                                 obstacles_.front().name));
+    throw InputError(
+        fmt::format("collider '{}' is a surface, which no penalty keeps bodies away from; leave "
+                    "simulation.colliders = \"barrier\"",
+                    obstacles_.front().name));
   } else if (!colliders_.empty()) {
     std::vector<Index> nodes;
     for (const Body& body : bodies_) {

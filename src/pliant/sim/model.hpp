@@ -124,10 +124,11 @@ class Model {
   bool is_damped() const;
   /// The rigid links, whose points are bodies of their own; null when there are none.
   const Articulation* articulation() const { return articulation_.get(); }
-  /// Keeps the surfaces of all bodies out of the colliders; null when there are none, and with contact, to which
-  /// colliders then belong.
+  /// Keeps the surfaces of all bodies out of the colliders by a penalty; null when there are none, and with contact, to
+  /// which colliders then belong.
   const ColliderPenalty* colliders() const { return colliders_.get(); }
-  /// Contact by barriers of surfaces with each other, themselves and obstacles; null when not asked for.
+  /// Contact by barriers of surfaces with each other, themselves and obstacles, or with colliders alone; null when
+  /// there is none.
   const std::shared_ptr<const ContactModel>& contact() const { return contact_; }
   /// Potentials of the positions alone.
   std::span<const Energy* const> energies() const { return energies_; }
@@ -156,6 +157,11 @@ class Model {
   State initial_;
 };
 
+/// How colliders keep bodies out where surfaces are not in contact otherwise: as obstacles of contact, which nothing
+/// passes and on which friction sticks, or by a penalty per node with friction as a filter of velocities, as papers do
+/// whose experiments need it.
+enum class ColliderLaw { barrier, penalty };
+
 class ModelBuilder {
  public:
   /// Returns the body's index.
@@ -171,11 +177,12 @@ class ModelBuilder {
   void add_script(Script script);
   /// Throws InputError for shapes without a size, negative stiffness or friction.
   void add_collider(Collider collider);
+  void set_collider_law(ColliderLaw law) { collider_law_ = law; }
   /// Returns the link's index. Its points become a body of the same name.
   Index add_link(const LinkOptions& options);
   /// Nodes, global, that move with a link from here on. Throws InputError for those that pins and scripts hold.
   void attach(Index link, std::span<const Index> nodes);
-  /// Surfaces touch, and colliders become obstacles of that contact.
+  /// Surfaces touch each other, too, and colliders become obstacles of that contact, whatever their law.
   void set_contact(ContactOptions options) { contact_ = std::move(options); }
   /// Needs contact.
   void add_obstacle(Obstacle obstacle) { obstacles_.push_back(std::move(obstacle)); }
@@ -200,6 +207,7 @@ class ModelBuilder {
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
   std::vector<Collider> colliders_;
+  ColliderLaw collider_law_ = ColliderLaw::barrier;
   std::vector<Link> links_;
   std::vector<Obstacle> obstacles_;
   std::optional<ContactOptions> contact_;

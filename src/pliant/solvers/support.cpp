@@ -65,11 +65,15 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
   if (!contains(can.integrators, demands.integrator))
     reasons.push_back(fmt::format("it has no integrator \"{}\"", integrator));
   if (model.contact()) {
+    const bool colliders_alone = !model.contact()->options.bodies;
+    const std::string_view asks = colliders_alone ? "colliders" : "[contact]";
+    const std::string_view unless = colliders_alone ? ", or simulation.colliders = \"penalty\"" : "";
     if (can.contact.empty())
-      reasons.push_back("it has no contact between surfaces, which [contact] asks for");
+      reasons.push_back(colliders_alone ? std::string("it takes colliders only with simulation.colliders = \"penalty\"")
+                                        : std::string("it has no contact between surfaces, which [contact] asks for"));
     else if (!contains(can.contact, demands.integrator))
-      reasons.push_back(fmt::format("it cannot keep surfaces apart ([contact]) with integrator = \"{}\": take \"{}\"",
-                                    integrator, to_string(can.contact.front())));
+      reasons.push_back(fmt::format("it cannot keep surfaces apart ({}) with integrator = \"{}\": take \"{}\"{}", asks,
+                                    integrator, to_string(can.contact.front()), unless));
   }
   if (model.colliders() && !can.colliders) reasons.push_back("it has no colliders");
   if (!can.friction && has_friction(model)) reasons.push_back("it has no friction");

@@ -42,7 +42,7 @@ void ContactStep::begin_step(const StepProblem& problem) {
   h_ = problem.h;
   begin_ = obstacles_at_time(*model_, problem.start);
   end_ = obstacles_at_time(*model_, problem.end);
-  barrier_.set_stiffness(model_->stiffness(h_));
+  barrier_.set_stiffness(model_->stiffness());
   place_obstacles(0);
   last_gap_ = std::numeric_limits<double>::infinity();
   renew_friction(x_n_);
@@ -155,7 +155,7 @@ bool ContactStep::adapt(const VecX& x) {
   const double gap = minimum_gap(x);
   const bool shrinking = gap < last_gap_ && gap < kTiny * model_->options.dhat;
   last_gap_ = gap;
-  if (!shrinking || barrier_.stiffness() >= kMost * model_->stiffness(h_)) return false;
+  if (!shrinking || barrier_.stiffness() >= kMost * model_->stiffness()) return false;
   barrier_.set_stiffness(2 * barrier_.stiffness());
   return true;
 }

@@ -74,7 +74,8 @@ BoundSettings<ConjacOptions> conjac_settings() {
       .add({.name = "initial_solve", .summary = "bring the other nodes into balance before the first step"},
            &O::initial_solve)
       .add_choice(stiffness_setting(), kStiffnessNames, &O::stiffness)
-      .add(tangential_setting(), &O::tangential);
+      .add(tangential_setting(), &O::tangential)
+      .add_inside(contact_solve_settings(), &O::contact);
   return settings;
 }
 
@@ -103,7 +104,7 @@ std::vector<SolverEntry> conjac_solvers() {
           {.name = "conjac",
            .paper = "conjac",
            .summary = "a few dynamic nodes, all others follow at rest: large steps, lively, exact once it rests",
-           .supports = {.links = true}},
+           .supports = {.contact = {Integrator::implicit_euler}, .links = true}},
           conjac_settings(), ConjacOptions{}),
   };
 }

@@ -35,6 +35,10 @@ ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOpt
   joints_ = links_ ? links_->degrees() : 0;
   mass_.resize(this->model()->rest().size());
   for (Index i = 0; i < this->model()->nodes(); ++i) node(mass_, i).setConstant(this->model()->mass().lumped()[i]);
+  if (!potential().contact()) return;
+  contact_.emplace(potential(), this->model(), options.contact);
+  linear_contact_.emplace();
+  without_contact_ = potential().make_matrix();
 }
 
 /// Algorithm 1.
@@ -43,10 +47,11 @@ void ConjacStepper::advance(Solution& solution, StepReport& report) {
   assign_roles();
   x_ = problem().x_n;
   if (links_) look_at_links();
+  if (linear_contact_) potential().linearise_contact(x_, linear_contact_->force, linear_contact_->stiffness);
   if (options_.initial_solve && problem().steps_before == 0 && !settle(report)) return;
   {
     const Stopwatch watch(report.seconds.assembly);
-    forces(potential(), x_, f_);
+    find_forces(x_, f_);
   }
   if (!solve_for_velocities(report)) return;
   apply_friction();
@@ -56,8 +61,58 @@ void ConjacStepper::advance(Solution& solution, StepReport& report) {
   report.iterations = 1;
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   report.outcome = Outcome::budget_spent;
+  if (contact_ && !solve_contact(report)) return;
   std::swap(solution.x, x_);
   solution.v = v_;
+}
+
+/// All forces but damping, contact as linearised at x^n; returns the energy they derive from, up to a constant.
+double ConjacStepper::find_forces(const VecX& x, VecX& f) {
+  double value = forces(potential(), x, f);
+  if (!linear_contact_) return value;
+  LinearContact& contact = *linear_contact_;
+  contact.displacement = x - problem().x_n;
+  contact.stiffness.multiply(contact.displacement, contact.resistance);
+  f += contact.force - contact.resistance;
+  potential().clear_prescribed(f);
+  return value + contact.displacement.dot(0.5 * contact.resistance - contact.force);
+}
+
+/// That energy alone.
+double ConjacStepper::energy(const VecX& x) {
+  double value = potential().value(x, kForces);
+  if (!linear_contact_) return value;
+  LinearContact& contact = *linear_contact_;
+  contact.displacement = x - problem().x_n;
+  contact.stiffness.multiply(contact.displacement, contact.resistance);
+  return value + contact.displacement.dot(0.5 * contact.resistance - contact.force);
+}
+
+/// H = -df/dx of the same forces.
+void ConjacStepper::assemble_stiffness(const VecX& x, Projection projection) {
+  if (!linear_contact_) return potential().stiffness(x, projection, H_);
+  potential().stiffness(x, projection, without_contact_);
+  potential().copy_with_contact(without_contact_, linear_contact_->stiffness, H_);
+}
+
+/// The step so far knows contact as it was at x^n, and none that is new. With the linearised part taken off again, it
+/// goes through the same solution as those of the other linearly implicit solvers, over all nodes.
+bool ConjacStepper::solve_contact(StepReport& report) {
+  const double h = problem().h;
+  BlockMatrix& A = contact_->matrix();
+  potential().stiffness(problem().x_n, Projection::analytic, A);
+  for (double& a : A.values()) a *= options_.beta;
+  if (const BlockMatrix* D = potential().damping())
+    for (std::size_t k = 0; k < A.values().size(); ++k) A.values()[k] += D->values()[k] / h;
+  model()->mass().add_to(A, 1 / (h * h));
+  LinearContact& linear = *linear_contact_;
+  linear.displacement = x_ - problem().x_n;
+  linear.stiffness.multiply(linear.displacement, linear.resistance);
+  const VecX b = linear.force - linear.resistance;
+  trial_ = x_;
+  if (!contact_->run(x_, held_, report, &b)) return false;
+  v_ += (x_ - trial_) / h;
+  return true;
 }
 
 void ConjacStepper::look_at_links() {
@@ -87,7 +142,7 @@ void ConjacStepper::assign_roles() {
   floating_mass_.assign(at(pieces), 0.0);
   for (Index i = 0; i < model()->nodes(); ++i)
     if (floating_[at(i)] >= 0) floating_mass_[at(floating_[at(i)])] += model()->mass().lumped()[i];
-  cholesky_.analyze(H_.shared_pattern(), 3, {.last_nodes = dynamic_, .schur = !dynamic_.empty()});
+  analysed_pattern_ = nullptr;
   analysed_ = true;
 }
 
@@ -110,7 +165,7 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
   {
     const Stopwatch watch(report.seconds.assembly);
     const bool projects = rung == Rung::projected || rung == Rung::projected_with_inertia;
-    potential().stiffness(x, projects ? Projection::analytic : Projection::none, H_);
+    assemble_stiffness(x, projects ? Projection::analytic : Projection::none);
     if (options_.tangential > 0 && model()->colliders())
       add_tangential_stiffness(*model()->colliders(), problem().end, x, options_.tangential, H_);
     if (rung == Rung::projected_with_inertia) model()->mass().add_to(H_, 1 / (problem().h * problem().h));
@@ -133,6 +188,10 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
         if (!held_[3 * at(i) + at(c)]) H_.block(H_.pattern().diagonal(i))[4 * c] += shift_;
   }
   const Stopwatch watch(report.seconds.factorisation);
+  if (analysed_pattern_ != H_.shared_pattern()) {  // contact couples other nodes from step to step
+    analysed_pattern_ = H_.shared_pattern();
+    cholesky_.analyze(analysed_pattern_, 3, {.last_nodes = dynamic_, .schur = !dynamic_.empty()});
+  }
   ++report.factorisations;
   const FactorStatus status = cholesky_.factor(H_, rung == Rung::exact_ldlt ? Factorisation::ldlt : Factorisation::llt);
   if (status != FactorStatus::ok) ++report.failed_factorisations;
@@ -365,7 +424,7 @@ double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
   constexpr int kHalvings = 12;
   constexpr double kDecrease = 1e-4;
   const Stopwatch watch(report.seconds.line_search);
-  const double energy = forces(potential(), x, f_);
+  const double before = find_forces(x, f_);
   imbalance(f_, scratch_);
   U_ = scratch_;
   solve_quasistatic(U_);
@@ -376,8 +435,7 @@ double ConjacStepper::correct(VecX& x, double length, StepReport& report) {
     trial_ = x + alpha * U_.col(0);
     ++report.line_search_evaluations;
     // Where rounding hides the decrease, forces are as balanced as can be: any length will do.
-    if (potential().value(trial_, kForces) + alpha * frame - energy <=
-        kDecrease * alpha * slope + 1e-14 * std::abs(energy)) {
+    if (energy(trial_) + alpha * frame - before <= kDecrease * alpha * slope + 1e-14 * std::abs(before)) {
       x = trial_;
       return alpha;
     }
@@ -392,7 +450,7 @@ bool ConjacStepper::settle(StepReport& report) {
   problem().impose_boundary(x_);
   double first = 0;
   for (int k = 0; k < kIterations; ++k) {
-    forces(potential(), x_, f_);
+    find_forces(x_, f_);
     imbalance(f_, scratch_);
     const double norm = scratch_.norm();
     if (k == 0) first = std::max(norm, model()->external_force().norm());

@@ -23,6 +23,7 @@ struct ConjacOptions {
   DynamicNodeOptions dynamic;
   StabilisationOptions stabilisation;
   bool initial_solve = false;  ///< Newton to quasistatic balance before the first step
+  ContactSolveOptions contact;
 };
 
 /// conjac, Algorithm 1. A few dynamic nodes d carry the motion; all others, q, follow as if at rest:
@@ -65,6 +66,10 @@ class ConjacStepper final : public Stepper {
   double correct(VecX& x, double length, StepReport& report);
   void solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B);
   void end_links();
+  double find_forces(const VecX& x, VecX& f);
+  double energy(const VecX& x);
+  void assemble_stiffness(const VecX& x, Projection projection);
+  bool solve_contact(StepReport& report);
   bool fail(FactorStatus status, StepReport& report) const;
 
   ConjacOptions options_;
@@ -83,7 +88,18 @@ class ConjacStepper final : public Stepper {
   std::vector<double> floating_mass_;  ///< of each, kg
   bool analysed_ = false;
 
+  /// Contact as the step's own system sees it: linearised at x^n.
+  struct LinearContact {
+    VecX force;                     ///< N
+    BlockMatrix stiffness;          ///< N/m
+    VecX displacement, resistance;  ///< scratch
+  };
+  std::optional<LinearContact> linear_contact_;  ///< in models with contact
+  std::optional<ContactSolve> contact_;          ///< likewise
+  BlockMatrix without_contact_;
+
   BlockMatrix H_;
+  std::shared_ptr<const BlockPattern> analysed_pattern_;
   SparseCholesky cholesky_;
   Rung rung_ = Rung::exact;
   double shift_ = 0;             ///< on the diagonal of the dynamic nodes, N/m

@@ -7,15 +7,12 @@
 // (ProblemOptions::imposes_scripts).
 namespace pliant {
 
-/// Everything but inertia and damping.
-inline constexpr Terms kForces{.inertia = false, .damping = false};
+/// Everything but inertia, damping and contact, for which they have a solution of its own (ContactSolve).
+inline constexpr Terms kForces{.inertia = false, .damping = false, .contact = false};
 
-/// The same without contact, for those who solve for it afterwards (ContactSolve).
-inline constexpr Terms kForcesWithoutContact{.inertia = false, .damping = false, .contact = false};
-
-/// Overwrites f with the forces, N, zero where prescribed; returns the energy they derive from, up to a constant, J.
-inline double forces(IncrementalPotential& potential, const VecX& x, VecX& f, Terms terms = kForces) {
-  const double energy = potential.gradient(x, f, terms);
+/// Overwrites f with these forces, N, zero where prescribed; returns the energy they derive from, up to a constant, J.
+inline double forces(IncrementalPotential& potential, const VecX& x, VecX& f) {
+  const double energy = potential.gradient(x, f, kForces);
   f = -f;
   return energy;
 }

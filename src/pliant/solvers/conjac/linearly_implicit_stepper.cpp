@@ -18,7 +18,7 @@ void LinearlyImplicitStepper::advance(Solution& solution, StepReport& report) {
   prescribed_.set(problem());
   {
     const Stopwatch assembly(report.seconds.assembly);
-    forces(potential(), problem().x_n, f_, kForcesWithoutContact);
+    forces(potential(), problem().x_n, f_);
   }
   if (!solve(report)) return;
   solution.x = problem().x_n + problem().h * v_;
