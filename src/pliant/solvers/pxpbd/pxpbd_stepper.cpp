@@ -16,6 +16,9 @@ namespace {
 constexpr Index kBatchGrain = 4;
 /// Measuring the residual costs about as much as a sweep: with a tolerance it is done after every so many.
 constexpr int kCheckEvery = 5;
+/// Rounds of contact alone before the first sweep, in which bodies come from where the step begins to where they are
+/// predicted or touch, and at most after the last, until obstacles have arrived.
+constexpr int kFirstRounds = 2, kLastRounds = 30;
 
 }  // namespace
 
@@ -28,6 +31,7 @@ PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOption
       colliders_(this->model()->colliders()),
       local_(pbd::make_local_update(elements_, options.local)) {
   elements_.sort(elements_.mesh_colours(this->model()->nodes()));
+  if (this->model()->contact()) contact_.emplace(this->model()->contact());
   if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
     substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});
 }
@@ -42,6 +46,7 @@ void PxpbdStepper::advance(Solution& solution, StepReport& report) {
 }
 
 void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
+  if (contact_) potential().contact()->place_obstacles(1);
   State moved = {problem().x_n, problem().v_n, problem().start, 0, problem().start_activation, problem().grabs};
   for (int s = 0; s < options_.substeps; ++s) {
     substep_->begin_step(moved, problem().time_step / options_.substeps);
@@ -49,8 +54,13 @@ void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
     substep_->velocities(x_, v_);
     substep_->end_step(x_, v_, moved);
     if (!x_.allFinite()) break;
+    if (!arrived()) {  // obstacles would begin the next substep where bodies are
+      potential().contact()->place_obstacles((s + contact_->progress()) / options_.substeps);
+      break;
+    }
   }
-  report.figures = {{"substep_force", report.residuals.force}, {"substep_acceleration", report.residuals.acceleration}};
+  report.figures.push_back({"substep_force", report.residuals.force});
+  report.figures.push_back({"substep_acceleration", report.residuals.acceleration});
   std::swap(solution.x, moved.x);
   std::swap(solution.v, moved.v);
 }
@@ -66,6 +76,10 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     grabs_.begin_step(problem.grabs, problem.h);
     local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }
+  if (contact_) {
+    contact_->begin_step(*potential.contact(), problem, unknowns());
+    for (int k = 0; k < kFirstRounds; ++k) contact_round();
+  }
   const int rounds = problem.has_inertia() ? 1 : options_.rounds;
   bool done = false;
   for (int round = 0; round < rounds && !done; ++round) {
@@ -73,8 +87,9 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     done = iterate(report);
   }
   report.outcome = done ? Outcome::converged : Outcome::budget_spent;
+  if (contact_) finish_contact(report);
   const Stopwatch watch(report.seconds.assembly);
-  nodes_.write_positions(x_);
+  write_positions(x_);
   measure(report.residuals);
   if (options_.history) measure_system(report.residuals);
 }
@@ -85,7 +100,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
     const bool check = options_.stops_early && k % kCheckEvery == 0;
     if (options_.history || check) {
       IterationRecord record;
-      nodes_.write_positions(x_);
+      write_positions(x_);
       Residuals residuals = report.residuals;
       measure(residuals);
       record.energy = energy_;
@@ -99,7 +114,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
         record.secondary = residuals.secondary;
         report.history.push_back(record);
       }
-      if (options_.stops_early && convergence_.satisfied(residuals, k)) return true;
+      if (options_.stops_early && convergence_.satisfied(residuals, k) && arrived()) return true;
       previous_x_ = x_;
     }
     {
@@ -108,9 +123,12 @@ bool PxpbdStepper::iterate(StepReport& report) {
     }
     ++report.iterations;
     if (options_.history || check) {
-      nodes_.write_positions(x_);
-      report.residuals.step_length = (x_ - previous_x_).cwiseAbs().maxCoeff() / relaxed_->problem().h;
-      if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length)) return true;
+      write_positions(x_);
+      double moved = (x_ - previous_x_).cwiseAbs().maxCoeff();
+      if (contact_) moved = std::max(moved, contact_->held_back());
+      report.residuals.step_length = moved / relaxed_->problem().h;
+      if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length) && arrived())
+        return true;
     }
   }
   return false;
@@ -133,6 +151,32 @@ void PxpbdStepper::sweep() {
   }
   grabs_.update(nodes_.data(), nodes_.axes());
   colliders_.update(nodes_);
+  if (contact_) contact_round();
+}
+
+/// Every pair once, then the positions that are safe follow.
+void PxpbdStepper::contact_round() {
+  contact_->visit(unknowns());
+  contact_->follow(unknowns());
+}
+
+/// What is prescribed must arrive: where bodies are still in the way they are pushed on.
+void PxpbdStepper::finish_contact(StepReport& report) {
+  for (int k = 0; k < kLastRounds && !contact_->arrived(); ++k) contact_round();
+  if (!contact_->arrived())
+    report.end(Outcome::iteration_limit,
+               fmt::format("the prescribed motion is {:.0f}% complete: bodies that it pushes do not give way fast "
+                           "enough; remedy: take more iterations or smaller steps",
+                           100 * contact_->progress()));
+  report.figures.push_back({"held_back", contact_->held_back()});
+}
+
+/// With contact those that are safe.
+void PxpbdStepper::write_positions(VecX& x) const {
+  if (contact_)
+    x = contact_->positions();
+  else
+    nodes_.write_positions(x);
 }
 
 void PxpbdStepper::measure(Residuals& residuals) {
@@ -147,6 +191,10 @@ void PxpbdStepper::measure_system(Residuals& residuals) {
   grabs_.for_impulses([&](Index i, int axis, double impulse) {
     if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
   });
+  if (contact_)
+    contact_->for_impulses([&](Index i, int axis, double impulse) {
+      if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
+    });
   VecX stresses = VecX::Zero(primal_.size());
   secondary_.assign(elements_.batches().size(), 0.0);
   for (Index colour = 0; colour < elements_.colours(); ++colour) {

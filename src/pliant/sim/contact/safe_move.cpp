@@ -1,0 +1,279 @@
+#include "pliant/sim/contact/safe_move.hpp"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+
+#include "pliant/contact/ccd.hpp"
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr Index kGrain = 512;
+/// What is left of a gap, but at most half of dhat.
+constexpr double kKeep = 0.1;
+/// Rounds of each kind of blocks. Bodies, or vertices, that go the same way one behind the other need one each.
+constexpr int kBodyRounds = 4, kVertexRounds = 8;
+/// A share of its way that makes another round worthwhile.
+constexpr double kGoodPart = 0.1;
+
+std::size_t corners_of_first(PairKind kind) { return kind == PairKind::point_triangle ? 1 : 2; }
+
+/// How two primitives lie about a plane with normal n: the gap between them along n, and how far the way of each leads
+/// beyond its own extreme corner towards the other.
+struct Division {
+  Vec3 n = Vec3::Zero();
+  double front = 0, back = 0;  ///< n.x of the foremost corners: least of the first, greatest of the second
+  double approach[2] = {0, 0};
+  double apart() const { return front - back; }
+  double approaches() const { return approach[0] + approach[1]; }
+};
+
+Division divide(PairKind kind, const Corners& x, const Corners& way, const Vec3& n) {
+  const std::size_t first = corners_of_first(kind);
+  Division d{n, std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  double front = d.front, back = d.back;
+  for (std::size_t c = 0; c < 4; ++c) {
+    const double here = n.dot(x[c]), there = here + n.dot(way[c]);
+    if (c < first) {
+      d.front = std::min(d.front, here);
+      front = std::min(front, there);
+    } else {
+      d.back = std::max(d.back, here);
+      back = std::max(back, there);
+    }
+  }
+  d.approach[0] = std::max(0.0, d.front - front);
+  d.approach[1] = std::max(0.0, back - d.back);
+  return d;
+}
+
+/// The normal of the triangle, or of both edges; zero where there is none. Points from the second to the first.
+Vec3 natural_normal(PairKind kind, const Corners& x) {
+  const bool edges = kind == PairKind::edge_edge;
+  const Vec3 n = edges ? (x[1] - x[0]).cross(x[3] - x[2]) : (x[2] - x[1]).cross(x[3] - x[1]);
+  const double length = n.norm();
+  if (!(length > 0)) return Vec3::Zero();
+  return (n.dot(x[0] - x[2]) < 0 ? -1 / length : 1 / length) * n;
+}
+
+bool boxes_apart(PairKind kind, const Corners& x, const Corners& way, double distance) {
+  const std::size_t first = corners_of_first(kind);
+  for (int axis = 0; axis < 3; ++axis) {
+    double low[2] = {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    double high[2] = {-low[0], -low[1]};
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::size_t side = c < first ? 0 : 1;
+      const double here = x[c][axis], there = here + way[c][axis];
+      low[side] = std::min({low[side], here, there});
+      high[side] = std::max({high[side], here, there});
+    }
+    if (low[0] - high[1] > distance || low[1] - high[0] > distance) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+SafeMove::SafeMove(std::shared_ptr<const ContactModel> model)
+    : model_(std::move(model)), broad_(model_->surface), is_surface_(at(model_->positions()), 0) {
+  for (Index i : model_->surface->points) is_surface_[at(i)] = 1;
+}
+
+double SafeMove::move(VecX& x, const VecX& target, const ObstacleState& here, const ObstacleState& there) {
+  const Eigen::Index nodes = x.size();
+  from_.resize(nodes + here.positions.size());
+  from_ << x, here.positions;
+  end_.resize(from_.size());
+  end_ << target, there.positions;
+  way_ = end_ - from_;
+  planes_ = here.planes;
+  planes_end_ = there.planes;
+  search(x, target);
+  double left = 1;  // of the obstacles' way
+  const auto rounds = [&](Blocks blocks, int most) {
+    for (int k = 0; k < most; ++k) {
+      const bool goes_on = advance(blocks);
+      left *= 1 - share_.back();
+      if (!goes_on) return;
+    }
+  };
+  rounds(Blocks::all, 1);
+  if (!way_.isZero(0)) rounds(Blocks::bodies, kBodyRounds);
+  if (!way_.isZero(0)) rounds(Blocks::vertices, kVertexRounds);
+  x = from_.head(nodes);
+  return 1 - left;
+}
+
+/// Positions only ever get nearer to their ends, so that one search serves all rounds; with a margin it mostly serves
+/// the moves that follow, too.
+void SafeMove::search(const VecX& x, const VecX& target) {
+  const auto covers = [&](const VecX& p) {
+    return low_.size() == p.size() && (p.array() >= low_.array()).all() && (p.array() <= high_.array()).all();
+  };
+  if (covers(x) && covers(target)) return;
+  const double dhat = model_->options.dhat, margin = 0.5 * dhat;
+  broad_.find_swept(from_, way_, 0.5 * dhat + 2 * margin, candidates_);
+  low_ = x.cwiseMin(target).array() - margin;
+  high_ = x.cwiseMax(target).array() + margin;
+}
+
+Index SafeMove::block_of(Blocks blocks, Index position) const {
+  const auto obstacles = static_cast<Index>(share_.size()) - 1;
+  if (blocks == Blocks::all || model_->is_obstacle(position)) return obstacles;
+  return blocks == Blocks::vertices ? position : model_->surface->group[at(position)];
+}
+
+void SafeMove::lower(Index block, double share) {
+  // The least of all shares is the same whichever thread finds it first.
+  std::atomic_ref<double> least(share_[at(block)]);
+  double old = least.load(std::memory_order_relaxed);
+  while (share < old && !least.compare_exchange_weak(old, share, std::memory_order_relaxed)) {
+  }
+}
+
+bool SafeMove::advance(Blocks blocks) {
+  const Index counts[] = {1, model_->surface->groups + 1, model_->nodes + 1};
+  share_.assign(at(counts[static_cast<int>(blocks)]), 1.0);
+  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
+  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
+  const ContactSurface& s = *model_->surface;
+  for_chunks(total, kGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      if (k < triangles) {
+        const auto& [p, t] = candidates_.point_triangle[at(k)];
+        const Triangle& triangle = s.triangles[at(t)];
+        limit_pair(blocks, PairKind::point_triangle, {p, triangle[0], triangle[1], triangle[2]});
+      } else {
+        const auto& [a, b] = candidates_.edge_edge[at(k - triangles)];
+        limit_pair(blocks, PairKind::edge_edge,
+                   {s.edges[at(a)][0], s.edges[at(a)][1], s.edges[at(b)][0], s.edges[at(b)][1]});
+      }
+    }
+  });
+  limit_at_planes(blocks);
+
+  bool goes_on = false;
+  for (Index i = 0; i < model_->positions(); ++i) {
+    // What is inside a body cannot touch anything.
+    const bool is_free = blocks != Blocks::all && !is_surface_[at(i)] && !model_->is_obstacle(i);
+    const double share = is_free ? 1 : share_[at(block_of(blocks, i))];
+    if (share >= 1) {
+      node(from_, i) = node(end_, i);
+      node(way_, i).setZero();
+      continue;
+    }
+    if (share == 0) continue;
+    node(from_, i) += share * node(way_, i);
+    node(way_, i) = node(end_, i) - node(from_, i);
+    goes_on = goes_on || share > kGoodPart;
+  }
+  const double share = share_.back();
+  for (std::size_t p = 0; p < planes_.size(); ++p) {
+    PlaneShape& now = planes_[p];
+    const PlaneShape& then = planes_end_[p];
+    if (share >= 1) now = then;
+    if (share >= 1 || share == 0) continue;
+    now.point += share * (then.point - now.point);
+    now.normal = (now.normal + share * (then.normal - now.normal)).normalized();
+    goes_on = goes_on || (share > kGoodPart && (now.point != then.point || now.normal != then.normal));
+  }
+  return goes_on;
+}
+
+void SafeMove::limit_pair(Blocks blocks, PairKind kind, const std::array<Index, 4>& corners) {
+  Corners from, way;
+  bool moves = false;
+  for (std::size_t c = 0; c < 4; ++c) {
+    from[c] = node(from_, corners[c]);
+    way[c] = node(way_, corners[c]);
+    moves = moves || !way[c].isZero(0);
+  }
+  const double most_gap = 0.5 * model_->options.dhat;
+  if (!moves || boxes_apart(kind, from, way, most_gap)) return;
+  std::array<Index, 4> block{};
+  for (std::size_t c = 0; c < 4; ++c) block[c] = block_of(blocks, corners[c]);
+  if (std::all_of(block.begin(), block.end(), [&](Index b) { return b == block[0]; })) {
+    const double until = std::atomic_ref<double>(share_[at(block[0])]).load(std::memory_order_relaxed);
+    const CcdOptions options{.until = until, .gap = kKeep, .most_gap = most_gap, .tolerance = 0.5};
+    if (const auto time = time_of_impact(kind, from, way, options)) lower(block[0], *time);
+    return;
+  }
+  limit_by_plane(kind, block, from, way);
+}
+
+/// Of the planes that come to mind the one that takes least of the way: across the nearest points, of the triangle or
+/// the edges, across the nearest points where the way ends.
+void SafeMove::limit_by_plane(PairKind kind, const std::array<Index, 4>& block, const Corners& from,
+                              const Corners& way) {
+  const Closest nearest = closest(kind, from);
+  const double d = std::sqrt(nearest.d2);
+  double coordinates = 0;
+  for (std::size_t c = 0; c < 4; ++c)
+    coordinates = std::max(coordinates, from[c].cwiseAbs().maxCoeff() + way[c].cwiseAbs().maxCoeff());
+  const double rounding = 8 * std::numeric_limits<double>::epsilon() * coordinates;
+  const double keep = std::max(std::min(kKeep * d, 0.5 * model_->options.dhat), rounding);
+  const auto fits = [&](const Division& o) { return o.apart() - o.approaches() >= keep; };
+  Division best = divide(kind, from, way, d > 0 ? Vec3(nearest.r / d) : Vec3::UnitX());
+  const auto try_normal = [&](const Vec3& n) {
+    const Division other = divide(kind, from, way, n);
+    // The greater share of the two sides' ways.
+    if (other.apart() > keep && (other.apart() - keep) * best.approaches() > (best.apart() - keep) * other.approaches())
+      best = other;
+  };
+  if (!fits(best)) try_normal(natural_normal(kind, from));
+  if (!fits(best)) {
+    Corners end;
+    for (std::size_t c = 0; c < 4; ++c) end[c] = from[c] + way[c];
+    const Closest last = closest(kind, end);
+    if (last.d2 > 0) try_normal(last.r / std::sqrt(last.d2));
+  }
+  if (fits(best)) return;
+  const double room = std::max(0.0, best.apart() - keep), sum = best.approaches();
+  const std::size_t first = corners_of_first(kind);
+  for (std::size_t c = 0; c < 4; ++c) {
+    const bool is_first = c < first;
+    const double here = best.n.dot(from[c]), step = best.n.dot(way[c]);
+    const double behind = is_first ? here - best.front : best.back - here;
+    const double towards = is_first ? -step : step;
+    const double may = behind + (sum > 0 ? room * best.approach[is_first ? 0 : 1] / sum : 0);
+    if (towards > may || (!(room > 0) && !way[c].isZero(0)))
+      lower(block[c], room > 0 ? std::max(0.0, may / towards) : 0);
+  }
+}
+
+/// Points against planes, which move with the obstacles.
+void SafeMove::limit_at_planes(Blocks blocks) {
+  const ContactSurface& s = *model_->surface;
+  const auto obstacles = static_cast<Index>(share_.size()) - 1;
+  for (std::size_t p = 0; p < planes_.size(); ++p) {
+    const PlaneShape &now = planes_[p], &then = planes_end_[p];
+    const Vec3 shift = then.point - now.point;
+    const double turn = (then.normal - now.normal).norm(), lift = now.normal.dot(shift);
+    for (Index i : s.points) {
+      if (model_->is_obstacle(i)) break;  // they come last
+      if (!s.touches[at(s.group[at(i)]) * at(s.groups) + at(model_->planes[p].group)]) continue;
+      const Vec3 x = node(from_, i), way = node(way_, i);
+      const double d = now.normal.dot(x - now.point), keep = std::min(kKeep * d, 0.5 * model_->options.dhat);
+      double falls = -now.normal.dot(way), rises = lift;
+      // A unit normal between two others turns at most twice as fast as the line between them passes.
+      if (turn > 0) rises += 2 * turn * ((x - now.point).norm() + way.norm() + shift.norm());
+      const Index block = block_of(blocks, i);
+      if (block != obstacles) {  // no common time: what draws back may not do so
+        falls = std::max(0.0, falls);
+        rises = std::max(0.0, rises);
+      }
+      const double closing = falls + rises;
+      if (!(closing > 0) || d - closing >= keep) continue;
+      const double share = std::max(0.0, d - keep) / closing;
+      if (falls > 0 || block == obstacles) lower(block, share);
+      if (rises > 0) lower(obstacles, share);
+    }
+  }
+}
+
+}  // namespace pliant

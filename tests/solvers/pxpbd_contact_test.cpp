@@ -1,0 +1,7 @@
+#include <gtest/gtest.h>
+
+#include "pliant/solvers/catalogue.hpp"
+#include "support/models.hpp"
+namespace pliant {
+namespace {}
+}  // namespace pliant
