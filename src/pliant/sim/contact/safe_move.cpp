@@ -14,8 +14,11 @@ namespace pliant {
 namespace {
 
 constexpr Index kGrain = 512;
-/// What is left of a gap, but at most half of dhat.
-constexpr double kKeep = 0.1;
+/// What a round leaves of a gap, but at most half of dhat: half in the first, nearly all in those that follow, in which
+/// others make up for what they were kept from.
+constexpr double kKeep = 0.5, kKeepLater = 0.95;
+/// Of dhat: gaps that a move does not make smaller. No barrier balances real loads at that distance.
+constexpr double kLeastGap = 1e-3;
 /// Rounds of each kind of blocks. Bodies, or vertices, that go the same way one behind the other need one each.
 constexpr int kBodyRounds = 4, kVertexRounds = 8;
 /// A share of its way that makes another round worthwhile.
@@ -94,10 +97,12 @@ double SafeMove::move(VecX& x, const VecX& target, const ObstacleState& here, co
   planes_ = here.planes;
   planes_end_ = there.planes;
   search(x, target);
+  keep_ = kKeep;
   double left = 1;  // of the obstacles' way
   const auto rounds = [&](Blocks blocks, int most) {
     for (int k = 0; k < most; ++k) {
       const bool goes_on = advance(blocks);
+      keep_ = kKeepLater;
       left *= 1 - share_.back();
       if (!goes_on) return;
     }
@@ -120,6 +125,11 @@ void SafeMove::search(const VecX& x, const VecX& target) {
   broad_.find_swept(from_, way_, 0.5 * dhat + 2 * margin, candidates_);
   low_ = x.cwiseMin(target).array() - margin;
   high_ = x.cwiseMax(target).array() + margin;
+}
+
+double SafeMove::gap_to_keep(double d) const {
+  const double dhat = model_->options.dhat;
+  return std::min(std::max(keep_ * d, std::min(d, kLeastGap * dhat)), 0.5 * dhat);
 }
 
 Index SafeMove::block_of(Blocks blocks, Index position) const {
@@ -199,8 +209,14 @@ void SafeMove::limit_pair(Blocks blocks, PairKind kind, const std::array<Index, 
   for (std::size_t c = 0; c < 4; ++c) block[c] = block_of(blocks, corners[c]);
   if (std::all_of(block.begin(), block.end(), [&](Index b) { return b == block[0]; })) {
     const double until = std::atomic_ref<double>(share_[at(block[0])]).load(std::memory_order_relaxed);
-    const CcdOptions options{.until = until, .gap = kKeep, .most_gap = most_gap, .tolerance = 0.5};
-    if (const auto time = time_of_impact(kind, from, way, options)) lower(block[0], *time);
+    CcdOptions options{.until = until, .gap = keep_, .most_gap = most_gap, .tolerance = 0.1};
+    auto time = time_of_impact(kind, from, way, options);
+    if (!time) return;
+    if (const double least = kLeastGap * model_->options.dhat, d = std::sqrt(closest(kind, from).d2); keep_ * d < least) {
+      options.gap = std::max(keep_, std::min(least / d, kKeepLater));
+      time = time_of_impact(kind, from, way, options);
+    }
+    if (time) lower(block[0], *time);
     return;
   }
   limit_by_plane(kind, block, from, way);
@@ -216,7 +232,7 @@ void SafeMove::limit_by_plane(PairKind kind, const std::array<Index, 4>& block, 
   for (std::size_t c = 0; c < 4; ++c)
     coordinates = std::max(coordinates, from[c].cwiseAbs().maxCoeff() + way[c].cwiseAbs().maxCoeff());
   const double rounding = 8 * std::numeric_limits<double>::epsilon() * coordinates;
-  const double keep = std::max(std::min(kKeep * d, 0.5 * model_->options.dhat), rounding);
+  const double keep = std::max(gap_to_keep(d), rounding);
   const auto fits = [&](const Division& o) { return o.apart() - o.approaches() >= keep; };
   Division best = divide(kind, from, way, d > 0 ? Vec3(nearest.r / d) : Vec3::UnitX());
   const auto try_normal = [&](const Vec3& n) {
@@ -258,7 +274,7 @@ void SafeMove::limit_at_planes(Blocks blocks) {
       if (model_->is_obstacle(i)) break;  // they come last
       if (!s.touches[at(s.group[at(i)]) * at(s.groups) + at(model_->planes[p].group)]) continue;
       const Vec3 x = node(from_, i), way = node(way_, i);
-      const double d = now.normal.dot(x - now.point), keep = std::min(kKeep * d, 0.5 * model_->options.dhat);
+      const double d = now.normal.dot(x - now.point), keep = gap_to_keep(d);
       double falls = -now.normal.dot(way), rises = lift;
       // A unit normal between two others turns at most twice as fast as the line between them passes.
       if (turn > 0) rises += 2 * turn * ((x - now.point).norm() + way.norm() + shift.norm());

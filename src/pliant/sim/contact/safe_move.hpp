@@ -42,6 +42,8 @@ class SafeMove {
   void limit_by_plane(PairKind kind, const std::array<Index, 4>& block, const Corners& from, const Corners& way);
   void limit_at_planes(Blocks blocks);
   void lower(Index block, double share);
+  /// Of a distance d, m.
+  double gap_to_keep(double d) const;
 
   std::shared_ptr<const ContactModel> model_;
   BroadPhase broad_;
@@ -49,6 +51,7 @@ class SafeMove {
   VecX low_, high_;        ///< the region of the nodes that the candidates are good for; empty: none
   VecX from_, way_, end_;  ///< of all positions: where they are, what is left of their way, where it leads
   std::vector<PlaneShape> planes_, planes_end_;
+  double keep_ = 0;            ///< the share of each gap that a round leaves
   std::vector<double> share_;  ///< of each block in a round
   std::vector<std::uint8_t> is_surface_;
 };
