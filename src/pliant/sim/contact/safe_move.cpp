@@ -97,6 +97,11 @@ double SafeMove::move(VecX& x, const VecX& target, const ObstacleState& here, co
   planes_ = here.planes;
   planes_end_ = there.planes;
   search(x, target);
+  reach_.resize(at(model_->positions()));
+  for (Index i = 0; i < model_->positions(); ++i) {
+    const Vec3 base = node(base_, i);
+    reach_[at(i)] = std::max((node(from_, i) - base).norm(), (node(end_, i) - base).norm());
+  }
   keep_ = kKeep;
   double left = 1;  // of the obstacles' way
   const auto rounds = [&](Blocks blocks, int most) {
@@ -125,6 +130,27 @@ void SafeMove::search(const VecX& x, const VecX& target) {
   broad_.find_swept(from_, way_, 0.5 * dhat + 2 * margin, candidates_);
   low_ = x.cwiseMin(target).array() - margin;
   high_ = x.cwiseMax(target).array() + margin;
+  base_ = from_;
+  const auto total = static_cast<Index>(candidates_.point_triangle.size() + candidates_.edge_edge.size());
+  distance_.resize(at(total));
+  for_chunks(total, kGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      const auto [kind, corners] = candidate(k);
+      Corners placed;
+      for (std::size_t c = 0; c < 4; ++c) placed[c] = node(base_, corners[c]);
+      distance_[at(k)] = std::sqrt(closest(kind, placed).d2);
+    }
+  });
+}
+
+SafeMove::Candidate SafeMove::candidate(Index k) const {
+  const ContactSurface& s = *model_->surface;
+  if (const auto triangles = static_cast<Index>(candidates_.point_triangle.size()); k >= triangles) {
+    const auto& [a, b] = candidates_.edge_edge[at(k - triangles)];
+    return {PairKind::edge_edge, {s.edges[at(a)][0], s.edges[at(a)][1], s.edges[at(b)][0], s.edges[at(b)][1]}};
+  }
+  const auto& [p, t] = candidates_.point_triangle[at(k)];
+  return {PairKind::point_triangle, {p, s.triangles[at(t)][0], s.triangles[at(t)][1], s.triangles[at(t)][2]}};
 }
 
 double SafeMove::gap_to_keep(double d) const {
@@ -149,21 +175,9 @@ void SafeMove::lower(Index block, double share) {
 bool SafeMove::advance(Blocks blocks) {
   const Index counts[] = {1, model_->surface->groups + 1, model_->nodes + 1};
   share_.assign(at(counts[static_cast<int>(blocks)]), 1.0);
-  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
-  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
-  const ContactSurface& s = *model_->surface;
-  for_chunks(total, kGrain, [&](Index begin, Index end) {
-    for (Index k = begin; k < end; ++k) {
-      if (k < triangles) {
-        const auto& [p, t] = candidates_.point_triangle[at(k)];
-        const Triangle& triangle = s.triangles[at(t)];
-        limit_pair(blocks, PairKind::point_triangle, {p, triangle[0], triangle[1], triangle[2]});
-      } else {
-        const auto& [a, b] = candidates_.edge_edge[at(k - triangles)];
-        limit_pair(blocks, PairKind::edge_edge,
-                   {s.edges[at(a)][0], s.edges[at(a)][1], s.edges[at(b)][0], s.edges[at(b)][1]});
-      }
-    }
+  for_chunks(static_cast<Index>(distance_.size()), kGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k)
+      if (const Candidate pair = candidate(k); may_come_near(pair, distance_[at(k)])) limit_pair(blocks, pair);
   });
   limit_at_planes(blocks);
 
@@ -195,7 +209,19 @@ bool SafeMove::advance(Blocks blocks) {
   return goes_on;
 }
 
-void SafeMove::limit_pair(Blocks blocks, PairKind kind, const std::array<Index, 4>& corners) {
+/// By how far the corners ever are from where the pair was `distance` apart: cheap, and most pairs are done with it.
+bool SafeMove::may_come_near(const Candidate& pair, double distance) const {
+  const std::size_t first = corners_of_first(pair.kind);
+  double reach[2] = {0, 0};
+  for (std::size_t c = 0; c < 4; ++c) {
+    double& side = reach[c < first ? 0 : 1];
+    side = std::max(side, reach_[at(pair.corners[c])]);
+  }
+  return distance - reach[0] - reach[1] < 0.5 * model_->options.dhat;
+}
+
+void SafeMove::limit_pair(Blocks blocks, const Candidate& pair) {
+  const auto& [kind, corners] = pair;
   Corners from, way;
   bool moves = false;
   for (std::size_t c = 0; c < 4; ++c) {
@@ -212,7 +238,8 @@ void SafeMove::limit_pair(Blocks blocks, PairKind kind, const std::array<Index, 
     CcdOptions options{.until = until, .gap = keep_, .most_gap = most_gap, .tolerance = 0.1};
     auto time = time_of_impact(kind, from, way, options);
     if (!time) return;
-    if (const double least = kLeastGap * model_->options.dhat, d = std::sqrt(closest(kind, from).d2); keep_ * d < least) {
+    if (const double least = kLeastGap * model_->options.dhat, d = std::sqrt(closest(kind, from).d2);
+        keep_ * d < least) {
       options.gap = std::max(keep_, std::min(least / d, kKeepLater));
       time = time_of_impact(kind, from, way, options);
     }

@@ -33,12 +33,19 @@ class SafeMove {
 
  private:
   enum class Blocks { all, bodies, vertices };
+  struct Candidate {
+    PairKind kind;
+    std::array<Index, 4> corners;
+  };
 
   void search(const VecX& x, const VecX& target);
   /// One round; whether some block that has not arrived came a good part of its way.
   bool advance(Blocks blocks);
   Index block_of(Blocks blocks, Index position) const;
-  void limit_pair(Blocks blocks, PairKind kind, const std::array<Index, 4>& corners);
+  /// Number k of the candidates.
+  Candidate candidate(Index k) const;
+  bool may_come_near(const Candidate& pair, double distance) const;
+  void limit_pair(Blocks blocks, const Candidate& pair);
   void limit_by_plane(PairKind kind, const std::array<Index, 4>& block, const Corners& from, const Corners& way);
   void limit_at_planes(Blocks blocks);
   void lower(Index block, double share);
@@ -48,8 +55,11 @@ class SafeMove {
   std::shared_ptr<const ContactModel> model_;
   BroadPhase broad_;
   Candidates candidates_;
-  VecX low_, high_;        ///< the region of the nodes that the candidates are good for; empty: none
-  VecX from_, way_, end_;  ///< of all positions: where they are, what is left of their way, where it leads
+  VecX base_;                     ///< all positions at the search
+  std::vector<double> distance_;  ///< of each candidate there, m
+  std::vector<double> reach_;     ///< of each position: how far from there it is or will be, m
+  VecX low_, high_;               ///< the region of the nodes that the candidates are good for; empty: none
+  VecX from_, way_, end_;         ///< of all positions: where they are, what is left of their way, where it leads
   std::vector<PlaneShape> planes_, planes_end_;
   double keep_ = 0;            ///< the share of each gap that a round leaves
   std::vector<double> share_;  ///< of each block in a round

@@ -43,6 +43,7 @@ void PxpbdStepper::advance(Solution& solution, StepReport& report) {
   std::swap(solution.gradient, gradient_);
   solution.energy = energy_;
   solution.is_measured = true;
+  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
 }
 
 void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
@@ -59,8 +60,8 @@ void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
       break;
     }
   }
-  report.figures.push_back({"substep_force", report.residuals.force});
-  report.figures.push_back({"substep_acceleration", report.residuals.acceleration});
+  report.figures = {{"substep_force", report.residuals.force}, {"substep_acceleration", report.residuals.acceleration}};
+  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
   std::swap(solution.x, moved.x);
   std::swap(solution.v, moved.v);
 }
@@ -168,7 +169,6 @@ void PxpbdStepper::finish_contact(StepReport& report) {
                fmt::format("the prescribed motion is {:.0f}% complete: bodies that it pushes do not give way fast "
                            "enough; remedy: take more iterations or smaller steps",
                            100 * contact_->progress()));
-  report.figures.push_back({"held_back", contact_->held_back()});
 }
 
 /// With contact those that are safe.
