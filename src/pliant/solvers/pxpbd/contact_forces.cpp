@@ -241,16 +241,20 @@ void ContactForces::visit(const Unknowns& unknowns) {
 /// where d^ is what the distance would be without the force.
 void ContactForces::visit_pair(Pair& pair, const Unknowns& unknowns) {
   const std::span<Share> shares(shares_.data() + pair.shares.begin, at(pair.shares.size()));
-  double without = pair.offset, W = 0;
+  double now = pair.offset, before = 0, W = 0, lever = 0;
   for (const Share& share : shares) {
     const Vec3 w = unknowns.inverse_mass(share.unknown);
-    without +=
-        share.weight * pair.normal.dot(unknowns.position(share.unknown) + w.cwiseProduct(share.impulse - share.twist));
+    now += share.weight * pair.normal.dot(unknowns.position(share.unknown));
+    before += share.weight * pair.normal.dot(w.cwiseProduct(share.impulse - share.twist));
     W += share.weight * share.weight * pair.normal.dot(w.cwiseProduct(pair.normal));
+    lever = std::max(lever, std::abs(share.weight) * w.maxCoeff());
   }
   if (!(W > 0)) return;
-  pair.distance = distance_at_barrier(without, h2_ * W * pair.factor, model_->options.dhat, pair.distance);
-  const double s = (without - pair.distance) / W;
+  // Where all that can move has little weight, it would have to go far to change the distance a little, and what it
+  // hangs on would not let it. A larger W makes the visit cautious and leaves its solution as it is.
+  const double caution = std::max(1.0, lever / W), without = now + caution * before;
+  pair.distance = distance_at_barrier(without, caution * h2_ * W * pair.factor, model_->options.dhat, pair.distance);
+  const double s = (without - pair.distance) / (caution * W);
   pair.pushes = s != 0;
   for (Share& share : shares) {
     const Vec3 updated = share.weight * s * pair.normal + share.twist;

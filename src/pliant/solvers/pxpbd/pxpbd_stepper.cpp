@@ -17,8 +17,10 @@ constexpr Index kBatchGrain = 4;
 /// Measuring the residual costs about as much as a sweep: with a tolerance it is done after every so many.
 constexpr int kCheckEvery = 5;
 /// Rounds of contact alone before the first sweep, in which bodies come from where the step begins to where they are
-/// predicted or touch, and at most after the last, until obstacles have arrived.
-constexpr int kFirstRounds = 2, kLastRounds = 30;
+/// predicted or touch.
+constexpr int kFirstRounds = 2;
+/// Sweeps beyond those that were asked for, at most, until obstacles have arrived.
+constexpr int kLastSweeps = 50;
 
 }  // namespace
 
@@ -161,9 +163,12 @@ void PxpbdStepper::contact_round() {
   contact_->follow(unknowns());
 }
 
-/// What is prescribed must arrive: where bodies are still in the way they are pushed on.
+/// What is prescribed must arrive: where bodies are still in its way, sweeps go on.
 void PxpbdStepper::finish_contact(StepReport& report) {
-  for (int k = 0; k < kLastRounds && !contact_->arrived(); ++k) contact_round();
+  for (int k = 0; k < kLastSweeps && !contact_->arrived(); ++k) {
+    sweep();
+    ++report.iterations;
+  }
   if (!contact_->arrived())
     report.end(Outcome::iteration_limit,
                fmt::format("the prescribed motion is {:.0f}% complete: bodies that it pushes do not give way fast "
