@@ -64,6 +64,14 @@ Vec3 natural_normal(PairKind kind, const Corners& x) {
   return (n.dot(x[0] - x[2]) < 0 ? -1 / length : 1 / length) * n;
 }
 
+/// Who needs less than half of the room gets it, and the other one what is left: a side that wants to go far must not
+/// keep one that is nearly there from arriving.
+std::array<double, 2> share_room(double room, double first, double second) {
+  if (first <= 0.5 * room) return {first, room - first};
+  if (second <= 0.5 * room) return {room - second, second};
+  return {0.5 * room, 0.5 * room};
+}
+
 bool boxes_apart(PairKind kind, const Corners& x, const Corners& way, double distance) {
   const std::size_t first = corners_of_first(kind);
   for (int axis = 0; axis < 3; ++axis) {
@@ -276,14 +284,15 @@ void SafeMove::limit_by_plane(PairKind kind, const std::array<Index, 4>& block, 
     if (last.d2 > 0) try_normal(last.r / std::sqrt(last.d2));
   }
   if (fits(best)) return;
-  const double room = std::max(0.0, best.apart() - keep), sum = best.approaches();
+  const double room = std::max(0.0, best.apart() - keep);
+  const std::array<double, 2> rooms = share_room(room, best.approach[0], best.approach[1]);
   const std::size_t first = corners_of_first(kind);
   for (std::size_t c = 0; c < 4; ++c) {
     const bool is_first = c < first;
     const double here = best.n.dot(from[c]), step = best.n.dot(way[c]);
     const double behind = is_first ? here - best.front : best.back - here;
     const double towards = is_first ? -step : step;
-    const double may = behind + (sum > 0 ? room * best.approach[is_first ? 0 : 1] / sum : 0);
+    const double may = behind + rooms[is_first ? 0 : 1];
     if (towards > may || (!(room > 0) && !way[c].isZero(0)))
       lower(block[c], room > 0 ? std::max(0.0, may / towards) : 0);
   }
@@ -312,9 +321,14 @@ void SafeMove::limit_at_planes(Blocks blocks) {
       }
       const double closing = falls + rises;
       if (!(closing > 0) || d - closing >= keep) continue;
-      const double share = std::max(0.0, d - keep) / closing;
-      if (falls > 0 || block == obstacles) lower(block, share);
-      if (rises > 0) lower(obstacles, share);
+      const double room = std::max(0.0, d - keep);
+      if (block == obstacles) {
+        lower(block, room / closing);
+        continue;
+      }
+      const std::array<double, 2> rooms = share_room(room, falls, rises);
+      if (falls > rooms[0]) lower(block, rooms[0] / falls);
+      if (rises > rooms[1]) lower(obstacles, rooms[1] / rises);
     }
   }
 }

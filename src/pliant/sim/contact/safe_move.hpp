@@ -14,11 +14,10 @@ namespace pliant {
 /// Positions are sorted into blocks, and each block makes a share of its way, from 0 to 1, that is its own: first all
 /// positions are one block, then every body is one, in the end every vertex. Within a block everything keeps step, so
 /// that collision detection in time tells how far two of its primitives may go. Between blocks there is no common time.
-/// There a plane that separates the two primitives decides: both sides may come near it, each in proportion to how much
-/// of its way leads there, and no further. This is safe whatever shares the corners make in the end, and it leaves all
-/// motion along the plane free. (Bounds on the length of each vertex' motion, as in offset geometric contact, Chen et
-/// al. 2025, would let a body slide by no more than its gap from one search to the next. Planes in place of them are
-/// the idea of "Divide and truncate", Chen et al. 2025.)
+/// There a plane that separates the two primitives decides: both sides may come near it and no further. This is safe
+/// whatever shares the corners make in the end, and it leaves all motion along the plane free. (Bounds on the length of
+/// each vertex' motion, as in offset geometric contact, Chen et al. 2025, would let a body slide by no more than its
+/// gap from one search to the next. Planes in place of them are the idea of "Divide and truncate", Chen et al. 2025.)
 ///
 /// Obstacles are one block throughout: they have one progress.
 class SafeMove {

@@ -122,6 +122,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
     }
     {
       const Stopwatch watch(report.seconds.solve);
+      if (renews_friction(k)) contact_->renew_friction(unknowns());
       sweep();
     }
     ++report.iterations;
@@ -155,6 +156,14 @@ void PxpbdStepper::sweep() {
   grabs_.update(nodes_.data(), nodes_.axes());
   colliders_.update(nodes_);
   if (contact_) contact_round();
+}
+
+/// The sweeps are shared out evenly between the renewals.
+bool PxpbdStepper::renews_friction(int sweep) const {
+  if (!contact_ || sweep == 0) return false;
+  const int times = model()->contact()->options.friction_iterations;
+  const int every = (options_.iterations + times - 1) / times;
+  return sweep % every == 0;
 }
 
 /// Every pair once, then the positions that are safe follow.

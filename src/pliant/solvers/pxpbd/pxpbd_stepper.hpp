@@ -46,6 +46,7 @@ class PxpbdStepper final : public Stepper {
   pbd::Unknowns unknowns() { return {nodes_.data(), nodes_.axes()}; }
   void write_positions(VecX& x) const;
   void contact_round();
+  bool renews_friction(int sweep) const;
   bool arrived() const { return !contact_ || contact_->arrived(); }
   void finish_contact(StepReport& report);
   void measure(Residuals& residuals);
