@@ -15,9 +15,9 @@ namespace pliant {
 /// positions are one block, then every body is one, in the end every vertex. Within a block everything keeps step, so
 /// that collision detection in time tells how far two of its primitives may go. Between blocks there is no common time.
 /// There a plane that separates the two primitives decides: both sides may come near it and no further. This is safe
-/// whatever shares the corners make in the end, and it leaves all motion along the plane free. (Bounds on the length of
-/// each vertex' motion, as in offset geometric contact, Chen et al. 2025, would let a body slide by no more than its
-/// gap from one search to the next. Planes in place of them are the idea of "Divide and truncate", Chen et al. 2025.)
+/// whatever shares the corners make in the end, and it leaves all motion along the plane free. Bounds on the length of
+/// each vertex' motion instead, as in offset geometric contact (Chen et al. 2025), would let a body slide by no more
+/// than its gap from one search to the next.
 ///
 /// Obstacles are one block throughout: they have one progress.
 class SafeMove {

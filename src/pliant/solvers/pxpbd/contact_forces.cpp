@@ -1,5 +1,7 @@
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -298,6 +300,13 @@ double ContactForces::progress() const {
     left = std::max(left, std::abs(problem_->boundary.positions[i] - x_[i]));
   }
   return std::min(contact_->progress(), longest > 0 ? 1 - left / longest : 1);
+}
+
+std::string ContactForces::describe_progress() const {
+  return fmt::format(
+      "the prescribed motion is {:.3g}% complete: bodies that it pushes do not give way fast enough; "
+      "remedy: take more iterations or smaller steps",
+      100 * progress());
 }
 
 }  // namespace pliant::pbd

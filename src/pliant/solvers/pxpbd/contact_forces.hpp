@@ -20,6 +20,12 @@ struct Unknowns {
   }
 };
 
+/// Rounds of contact alone before the first sweep, in which bodies come from where the step begins to where they are
+/// predicted or touch.
+inline constexpr int kFirstRounds = 2;
+/// Sweeps beyond those that were asked for, at most, until obstacles have arrived.
+inline constexpr int kLastSweeps = 50;
+
 /// Contact as further local problems (docs/pxpbd.md, "Contact"): the unknown of each pair of surfaces is its force, and
 /// so is that of each pair that rubs, by the laws of BarrierEnergy and FrictionEnergy.
 ///
@@ -47,6 +53,8 @@ class ContactForces {
   /// Whether all prescribed motion of the step is complete, and how much of it is, 0 to 1.
   bool arrived() const;
   double progress() const;
+  /// The same for people.
+  std::string describe_progress() const;
   /// The largest distance between a vertex and its safe position, m.
   double held_back() const { return held_back_; }
   /// Calls add(i, axis, h^2 p_axis) for all that the pairs push at.

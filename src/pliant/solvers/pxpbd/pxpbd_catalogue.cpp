@@ -38,7 +38,6 @@ SolverSupport any_law(SolverSupport supports) {
 }
 SolverSupport on_grid(SolverSupport supports) {
   supports.integrators = {Integrator::implicit_euler};
-  supports.contact = {};
   supports.own_contact = "through the grid";
   return supports;
 }

@@ -16,11 +16,7 @@ namespace {
 constexpr Index kBatchGrain = 4;
 /// Measuring the residual costs about as much as a sweep: with a tolerance it is done after every so many.
 constexpr int kCheckEvery = 5;
-/// Rounds of contact alone before the first sweep, in which bodies come from where the step begins to where they are
-/// predicted or touch.
-constexpr int kFirstRounds = 2;
-/// Sweeps beyond those that were asked for, at most, until obstacles have arrived.
-constexpr int kLastSweeps = 50;
+using pbd::kFirstRounds, pbd::kLastSweeps;
 
 }  // namespace
 
@@ -178,11 +174,7 @@ void PxpbdStepper::finish_contact(StepReport& report) {
     sweep();
     ++report.iterations;
   }
-  if (!contact_->arrived())
-    report.end(Outcome::iteration_limit,
-               fmt::format("the prescribed motion is {:.0f}% complete: bodies that it pushes do not give way fast "
-                           "enough; remedy: take more iterations or smaller steps",
-                           100 * contact_->progress()));
+  if (!contact_->arrived()) report.end(Outcome::iteration_limit, contact_->describe_progress());
 }
 
 /// With contact those that are safe.
