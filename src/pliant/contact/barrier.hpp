@@ -21,4 +21,9 @@ inline Barrier barrier(double d2, double dhat2) {
   return {-y * y * log, -y * (2 * log + y / d2), -2 * log - 4 * y / d2 + y * y / (d2 * d2)};
 }
 
+/// The distance d at which a barrier holds what would be at `without` (m, negative: behind) if there were none and
+/// gives way to its force by `give` (1/m^2) times it: d + give db/dd = without, by safeguarded Newton to rounding.
+/// Positive; `without` itself where that is dhat or more. `guess` is where the iteration begins, if it may.
+double distance_at_barrier(double without, double give, double dhat, double guess);
+
 }  // namespace pliant

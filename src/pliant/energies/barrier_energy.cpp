@@ -52,9 +52,23 @@ double BarrierEnergy::scale(const ContactPair& pair) const {
   return kappa_ * pair.area / (dhat2_ * model_->options.dhat);
 }
 
+double BarrierEnergy::factor(const ContactPair& pair, const PlacedPair& placed) const {
+  return scale(pair) * (pair.threshold > 0 ? mollifier(edge_cross_norm(placed.x), pair.threshold).value : 1);
+}
+
+std::optional<BarrierEnergy::Twist> BarrierEnergy::twist(const ContactPair& pair, const PlacedPair& placed) const {
+  if (!is_mollified(pair, placed.x)) return std::nullopt;
+  const CrossNorm c = edge_cross_norm_derivatives(placed.x);
+  const Mollifier m = mollifier(c.value, pair.threshold);
+  const Barrier b = barrier(placed.closest.d2, dhat2_);
+  const double k = scale(pair), length = c.gradient.norm();
+  const double stiffness = b.value * (std::abs(m.second) * length * length + m.first * c.hessian.norm()) +
+                           2 * m.first * std::abs(b.first) * length * distance_gradient(placed.closest).norm();
+  return Twist{k * m.first * b.value * c.gradient, k * stiffness};
+}
+
 double BarrierEnergy::normal_force(const ContactPair& pair, const PlacedPair& placed) const {
-  const double m = pair.threshold > 0 ? mollifier(edge_cross_norm(placed.x), pair.threshold).value : 1;
-  return -scale(pair) * m * barrier(placed.closest.d2, dhat2_).first * 2 * std::sqrt(placed.closest.d2);
+  return -factor(pair, placed) * barrier(placed.closest.d2, dhat2_).first * 2 * std::sqrt(placed.closest.d2);
 }
 
 void BarrierEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "pliant/contact/pair_derivatives.hpp"
 #include "pliant/energies/contact_pair.hpp"
@@ -25,6 +26,16 @@ class BarrierEnergy final : public Energy {
   const std::vector<ContactPair>& pairs() const { return pairs_; }
   const ObstacleState& obstacles() const { return obstacles_; }
   double stiffness() const { return kappa_; }
+  /// What the barrier b(d^2) of a pair (contact/barrier.hpp) is multiplied by, J/m^4: its stiffness, area and
+  /// mollifier.
+  double factor(const ContactPair& pair, const PlacedPair& placed) const;
+  /// The part of a pair's gradient that comes from its mollifier (N), and a bound on its derivative (N/m).
+  struct Twist {
+    Vec12 gradient;
+    double stiffness;
+  };
+  /// None where edges are not nearly parallel.
+  std::optional<Twist> twist(const ContactPair& pair, const PlacedPair& placed) const;
   /// How hard the primitives of a pair press on each other along its normal, N.
   double normal_force(const ContactPair& pair, const PlacedPair& placed) const;
 

@@ -1,6 +1,8 @@
 #include "pliant/energies/friction_energy.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
 
 namespace pliant {
 
@@ -14,9 +16,16 @@ Eigen::Matrix<double, 3, 2> tangents_of(const Vec3& normal) {
   return T;
 }
 
+double SmoothFriction::stopped(double s, double a) const {
+  if (s - a >= eps) return s - a;
+  // f1 = 2 y/eps - y^2/eps^2: a quadratic equation, written without cancellation.
+  const double b = 1 + 2 * a / eps;
+  return 2 * s / (b + std::sqrt(std::max(0.0, b * b - 4 * a * s / (eps * eps))));
+}
+
 void FrictionEnergy::set_pairs(std::vector<FrictionPair> pairs, double distance) {
   pairs_ = std::move(pairs);
-  eps_ = distance;
+  law_.eps = distance;
   stencils_.nodes.clear();
   for (const FrictionPair& pair : pairs_)
     stencils_.nodes.insert(stencils_.nodes.end(), pair.nodes.begin(), pair.nodes.end());
@@ -35,11 +44,9 @@ void FrictionEnergy::evaluate(const Pose& pose, Range range, double* values, dou
     const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
     const Eigen::Vector2d u = slip(pair, pose.x);
     const double y = u.norm();
-    *values++ = pair.force * (y < eps_ ? y * y / eps_ * (1 - y / (3 * eps_)) + eps_ / 3 : y);
+    *values++ = pair.force * law_.f0(y);
     if (!gradients) continue;
-    // f1(y)/y, with f1 = f0' = 2 y/eps - y^2/eps^2 below eps.
-    const double over_y = y < eps_ ? (2 - y / eps_) / eps_ : 1 / y;
-    const Vec3 f = pair.force * over_y * (pair.tangents * u);
+    const Vec3 f = pair.force * law_.f1_over_y(y) * (pair.tangents * u);
     for (std::size_t k = 0; k < 4; ++k, gradients += 3) Eigen::Map<Vec3>{gradients} = pair.weight[k] * f;
   }
 }
@@ -49,9 +56,8 @@ void FrictionEnergy::hessians(const Pose& pose, Range range, Projection, double*
     const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
     const Eigen::Vector2d u = slip(pair, pose.x);
     const double y = u.norm();
-    // Along u: f1'(y) = 2 (1 - y/eps)/eps, zero beyond eps; across: f1(y)/y. Equal where nothing slides.
-    const double across = y < eps_ ? (2 - y / eps_) / eps_ : 1 / y;
-    const double along = y < eps_ ? 2 * (1 - y / eps_) / eps_ : 0;
+    // Along u f1', across it f1/y. Equal where nothing slides.
+    const double across = law_.f1_over_y(y), along = law_.f1_slope(y);
     Eigen::Matrix2d H = across * Eigen::Matrix2d::Identity();
     if (y > 0) H += (along - across) / (y * y) * u * u.transpose();
     const Mat3 K = pair.force * pair.tangents * H * pair.tangents.transpose();

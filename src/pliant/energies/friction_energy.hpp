@@ -17,6 +17,16 @@ struct FrictionPair {
   double force = 0;                               ///< coefficient of friction times the normal force, N
 };
 
+/// The law of smoothed Coulomb friction: f1 = f0' over the sliding distance y, which rises from 0 to 1 until y = eps.
+struct SmoothFriction {
+  double eps = 1;  ///< m
+  double f0(double y) const { return y < eps ? y * y / eps * (1 - y / (3 * eps)) + eps / 3 : y; }
+  double f1_over_y(double y) const { return y < eps ? (2 - y / eps) / eps : 1 / y; }
+  double f1_slope(double y) const { return y < eps ? 2 * (1 - y / eps) / eps : 0; }
+  /// The y >= 0 with y + a f1(y) = s, for a, s >= 0: where friction that gives way by a stops what would slide by s.
+  double stopped(double s, double a) const;
+};
+
 /// Smoothed Coulomb friction with lagged normal forces (IPC, section 4): for each pair force f0(|u|), u the tangential
 /// relative displacement since the beginning of the step, and f0(y) = y from the sliding distance eps = h eps_v on and
 /// a cubic that begins quadratically below. Its Hessian is positive semidefinite, so that there is nothing to project.
@@ -26,6 +36,8 @@ class FrictionEnergy final : public Energy {
   /// `distance` is eps, m.
   void set_pairs(std::vector<FrictionPair> pairs, double distance);
   const std::vector<FrictionPair>& pairs() const { return pairs_; }
+  const SmoothFriction& law() const { return law_; }
+  Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
 
   std::string_view name() const override { return "friction"; }
   const Stencils& stencils() const override { return stencils_; }
@@ -34,10 +46,8 @@ class FrictionEnergy final : public Energy {
   std::int64_t revision() const override { return revision_; }
 
  private:
-  Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
-
   std::vector<FrictionPair> pairs_;
-  double eps_ = 1;
+  SmoothFriction law_;
   Stencils stencils_;
   std::int64_t revision_ = 0;
 };

@@ -61,6 +61,12 @@ class ContactStep final : public Term {
   Forces forces(const Pose& pose);
   double stiffness() const { return barrier_.stiffness(); }
 
+  /// For methods that take every pair as a problem of its own: the barrier over the pairs of the last evaluation with
+  /// obstacles where they are now, the friction of this step, and where the obstacles will be.
+  const BarrierEnergy& barrier() const { return barrier_; }
+  const FrictionEnergy& friction() const { return friction_; }
+  const ObstacleState& obstacles_at_end() const { return end_; }
+
   /// Seconds spent in here are added to this counter, if any.
   void count_seconds_in(double* seconds) { seconds_ = seconds; }
 

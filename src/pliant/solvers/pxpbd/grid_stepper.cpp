@@ -14,6 +14,7 @@ namespace pliant {
 namespace {
 
 constexpr Index kGridGrain = 4;
+using pbd::kFirstRounds, pbd::kLastSweeps;
 
 /// The longest edges of the tetrahedra, on average. Only vertices carry mass to the grid: where its cells are smaller
 /// than the faces of a body, others slip through between them.
@@ -50,7 +51,11 @@ GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const Gri
       local_(pbd::make_local_update(elements_, options.local)),
       grid_(options.spacing > 0 ? options.spacing : typical_longest_edge(*this->model())),
       gradients_(this->model()->nodes(), tetrahedra(elements_)),
-      colours_(static_cast<std::size_t>(elements_.count()), -1) {}
+      colours_(static_cast<std::size_t>(elements_.count()), -1) {
+  if (!this->model()->contact()) return;
+  contact_.emplace(this->model()->contact());
+  potential_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{});
+}
 
 void GridPxpbdStepper::recall(std::span<const double> memory) {
   if (memory.empty()) {
@@ -79,10 +84,13 @@ void GridPxpbdStepper::advance(Solution& solution, StepReport& report) {
     if (!substep(moved, dt, last, report))
       return report.end(Outcome::diverged, fmt::format("the positions ran away in substep {} of {:.3g} s", s + 1, dt));
     remaining -= dt;
+    if (contact_ && !contact_->arrived()) break;  // obstacles would begin the next substep where bodies are
   }
+  if (contact_) potential().contact()->place_obstacles(contact_->arrived() ? 1 : 1 - std::max(0.0, remaining) / h);
   report.residuals.primal = last.primal;
   report.residuals.secondary = last.secondary;
   report.figures = {{"grid_force", last.force}, {"grid_acceleration", last.acceleration}};
+  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
   std::swap(solution.x, moved.x);
   std::swap(solution.v, moved.v);
 }
@@ -111,6 +119,11 @@ bool GridPxpbdStepper::substep(State& state, double h, IterationRecord& record, 
     prepare_elements();
     local_->begin_step({h, state.x, activation_, state.activation});
   }
+  if (contact_) {
+    potential_->begin_step(state, h);
+    contact_->begin_step(*potential_->contact(), potential_->problem(), unknowns(), &grid_);
+    for (int k = 0; k < kFirstRounds; ++k) contact_round();
+  }
   for (int k = 0; k < options_.iterations; ++k) {
     if (options_.history) {
       measure(record);
@@ -120,6 +133,7 @@ bool GridPxpbdStepper::substep(State& state, double h, IterationRecord& record, 
     sweep();
     ++report.iterations;
   }
+  if (contact_) finish_contact(report);
   const Stopwatch watch(report.seconds.assembly);
   measure(record);
   end_substep(state, h);
@@ -287,6 +301,21 @@ void GridPxpbdStepper::sweep() {
   }
   grabs_.update(nodes_.data(), axes_.data());
   push_out();
+  if (contact_) contact_round();
+}
+
+void GridPxpbdStepper::contact_round() {
+  contact_->visit(unknowns());
+  contact_->follow(unknowns());
+}
+
+/// What is prescribed must arrive: where bodies are still in its way, sweeps go on.
+void GridPxpbdStepper::finish_contact(StepReport& report) {
+  for (int k = 0; k < kLastSweeps && !contact_->arrived(); ++k) {
+    sweep();
+    ++report.iterations;
+  }
+  if (!contact_->arrived()) report.end(Outcome::iteration_limit, contact_->describe_progress());
 }
 
 /// The corners of a batch's elements are interpolated first; no other batch of the colour has any of them.
@@ -376,7 +405,11 @@ void GridPxpbdStepper::measure(IterationRecord& record) {
   for (const Contact& contact : contacts_)
     truth[static_cast<std::size_t>(contact.node)] -=
         mass_[static_cast<std::size_t>(contact.node)] * contact.push * contact.normal;
-  grabs_.for_impulses([&](Index i, int axis, double impulse) { truth[static_cast<std::size_t>(i)][axis] += impulse; });
+  const auto add_impulse = [&](Index i, int axis, double impulse) {
+    truth[static_cast<std::size_t>(i)][axis] += impulse;
+  };
+  grabs_.for_impulses(add_impulse);
+  if (contact_) contact_->for_impulses(add_impulse);
   primal = truth;
   for (std::size_t p = 0; p < grid_.points().size(); ++p) {
     const pbd::GridPoint& point = grid_.points()[p];
@@ -419,6 +452,13 @@ void GridPxpbdStepper::end_substep(State& state, double h) {
     const double speed = tangent.norm();
     if (speed > 0) v -= std::min(1.0, friction * contact.push / (h * speed)) * tangent;
   }
+  state.activation = activation_;
+  if (contact_) {  // the vertices have followed already, as far as they could
+    state.v = (contact_->positions() - state.x) / h;
+    state.x = contact_->positions();
+    state.time += h;
+    return;
+  }
   for_chunks(model()->nodes(), 1024, [&](Index begin, Index end) {
     for (Index p = begin; p < end; ++p) {
       const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
@@ -440,7 +480,6 @@ void GridPxpbdStepper::end_substep(State& state, double h) {
   for (std::size_t s = 0; s < boundary_.penalised.size(); ++s)
     for (int axis = 0; axis < 3; ++axis) place(boundary_.penalised[s], axis, boundary_.targets[s][axis]);
   state.time += h;
-  state.activation = activation_;
 }
 
 }  // namespace pliant

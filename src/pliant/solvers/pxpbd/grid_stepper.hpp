@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
+#include "pliant/solvers/pxpbd/contact_forces.hpp"
 #include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 
@@ -21,6 +24,8 @@ struct GridPxpbdOptions {
 /// that is laid under the bodies anew, the meshes' vertices are carried along by trilinear interpolation. All bodies
 /// move in one continuous velocity field and so cannot pass through each other or themselves. What it solves is over
 /// the grid's unknowns: its own residuals are figures of the report beside the common ones.
+///
+/// With [contact] surfaces push at the vertices, and through them at the grid nodes of their cells.
 class GridPxpbdStepper final : public Stepper {
  public:
   GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options);
@@ -55,6 +60,9 @@ class GridPxpbdStepper final : public Stepper {
   void gather(const pbd::ElementBatch& batch, Batch9& F);
   void scatter(const pbd::ElementBatch& batch, const Batch9& Q);
   void push_out();
+  pbd::Unknowns unknowns() { return {nodes_.data(), axes_.data()}; }
+  void contact_round();
+  void finish_contact(StepReport& report);
   void measure(IterationRecord& record);
   void end_substep(State& state, double h);
 
@@ -75,10 +83,12 @@ class GridPxpbdStepper final : public Stepper {
   std::vector<Vec3> predicted_;  ///< x~ per grid node
   std::vector<Contact> contacts_;
   pbd::GrabForces grabs_;
-  std::vector<double> vertices_;                 ///< x, y, z, unused per vertex: interpolated
-  std::vector<Index> colours_;                   ///< of each element, kept as the next guess
-  std::vector<Index> stencil_start_, stencils_;  ///< grid nodes of each element
-  std::vector<Vec3> stencil_gradients_;          ///< of F by each of them
+  std::optional<pbd::ContactForces> contact_;        ///< between surfaces, where the model has that
+  std::unique_ptr<IncrementalPotential> potential_;  ///< of a substep, for contact
+  std::vector<double> vertices_;                     ///< x, y, z, unused per vertex: interpolated
+  std::vector<Index> colours_;                       ///< of each element, kept as the next guess
+  std::vector<Index> stencil_start_, stencils_;      ///< grid nodes of each element
+  std::vector<Vec3> stencil_gradients_;              ///< of F by each of them
 
   // Scratch, kept between substeps.
   struct Held {

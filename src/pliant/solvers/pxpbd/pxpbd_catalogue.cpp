@@ -18,6 +18,7 @@ const ChoiceNames<pbd::Method> kPositionMethods = {
 /// Nodes are moved one by one, by tetrahedra alone. Stresses as unknowns take anything an element may be made of.
 SolverSupport stress_support() {
   return {.integrators = {Integrator::implicit_euler, Integrator::quasistatic},
+          .contact = {Integrator::implicit_euler},
           .cloth = false,
           .highest_order = 1,
           .consistent_mass = false,

@@ -16,6 +16,7 @@ namespace {
 constexpr Index kBatchGrain = 4;
 /// Measuring the residual costs about as much as a sweep: with a tolerance it is done after every so many.
 constexpr int kCheckEvery = 5;
+using pbd::kFirstRounds, pbd::kLastSweeps;
 
 }  // namespace
 
@@ -28,6 +29,7 @@ PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOption
       colliders_(this->model()->colliders()),
       local_(pbd::make_local_update(elements_, options.local)) {
   elements_.sort(elements_.mesh_colours(this->model()->nodes()));
+  if (this->model()->contact()) contact_.emplace(this->model()->contact());
   if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
     substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});
 }
@@ -39,9 +41,11 @@ void PxpbdStepper::advance(Solution& solution, StepReport& report) {
   std::swap(solution.gradient, gradient_);
   solution.energy = energy_;
   solution.is_measured = true;
+  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
 }
 
 void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
+  if (contact_) potential().contact()->place_obstacles(1);
   State moved = {problem().x_n, problem().v_n, problem().start, 0, problem().start_activation, problem().grabs};
   for (int s = 0; s < options_.substeps; ++s) {
     substep_->begin_step(moved, problem().time_step / options_.substeps);
@@ -49,8 +53,13 @@ void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
     substep_->velocities(x_, v_);
     substep_->end_step(x_, v_, moved);
     if (!x_.allFinite()) break;
+    if (!arrived()) {  // obstacles would begin the next substep where bodies are
+      potential().contact()->place_obstacles((s + contact_->progress()) / options_.substeps);
+      break;
+    }
   }
   report.figures = {{"substep_force", report.residuals.force}, {"substep_acceleration", report.residuals.acceleration}};
+  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
   std::swap(solution.x, moved.x);
   std::swap(solution.v, moved.v);
 }
@@ -66,6 +75,10 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     grabs_.begin_step(problem.grabs, problem.h);
     local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }
+  if (contact_) {
+    contact_->begin_step(*potential.contact(), problem, unknowns());
+    for (int k = 0; k < kFirstRounds; ++k) contact_round();
+  }
   const int rounds = problem.has_inertia() ? 1 : options_.rounds;
   bool done = false;
   for (int round = 0; round < rounds && !done; ++round) {
@@ -73,8 +86,9 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     done = iterate(report);
   }
   report.outcome = done ? Outcome::converged : Outcome::budget_spent;
+  if (contact_) finish_contact(report);
   const Stopwatch watch(report.seconds.assembly);
-  nodes_.write_positions(x_);
+  write_positions(x_);
   measure(report.residuals);
   if (options_.history) measure_system(report.residuals);
 }
@@ -85,7 +99,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
     const bool check = options_.stops_early && k % kCheckEvery == 0;
     if (options_.history || check) {
       IterationRecord record;
-      nodes_.write_positions(x_);
+      write_positions(x_);
       Residuals residuals = report.residuals;
       measure(residuals);
       record.energy = energy_;
@@ -99,18 +113,22 @@ bool PxpbdStepper::iterate(StepReport& report) {
         record.secondary = residuals.secondary;
         report.history.push_back(record);
       }
-      if (options_.stops_early && convergence_.satisfied(residuals, k)) return true;
+      if (options_.stops_early && convergence_.satisfied(residuals, k) && arrived()) return true;
       previous_x_ = x_;
     }
     {
       const Stopwatch watch(report.seconds.solve);
+      if (renews_friction(k)) contact_->renew_friction(unknowns());
       sweep();
     }
     ++report.iterations;
     if (options_.history || check) {
-      nodes_.write_positions(x_);
-      report.residuals.step_length = (x_ - previous_x_).cwiseAbs().maxCoeff() / relaxed_->problem().h;
-      if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length)) return true;
+      write_positions(x_);
+      double moved = (x_ - previous_x_).cwiseAbs().maxCoeff();
+      if (contact_) moved = std::max(moved, contact_->held_back());
+      report.residuals.step_length = moved / relaxed_->problem().h;
+      if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length) && arrived())
+        return true;
     }
   }
   return false;
@@ -133,6 +151,38 @@ void PxpbdStepper::sweep() {
   }
   grabs_.update(nodes_.data(), nodes_.axes());
   colliders_.update(nodes_);
+  if (contact_) contact_round();
+}
+
+/// The sweeps are shared out evenly between the renewals.
+bool PxpbdStepper::renews_friction(int sweep) const {
+  if (!contact_ || sweep == 0) return false;
+  const int times = model()->contact()->options.friction_iterations;
+  const int every = (options_.iterations + times - 1) / times;
+  return sweep % every == 0;
+}
+
+/// Every pair once, then the positions that are safe follow.
+void PxpbdStepper::contact_round() {
+  contact_->visit(unknowns());
+  contact_->follow(unknowns());
+}
+
+/// What is prescribed must arrive: where bodies are still in its way, sweeps go on.
+void PxpbdStepper::finish_contact(StepReport& report) {
+  for (int k = 0; k < kLastSweeps && !contact_->arrived(); ++k) {
+    sweep();
+    ++report.iterations;
+  }
+  if (!contact_->arrived()) report.end(Outcome::iteration_limit, contact_->describe_progress());
+}
+
+/// With contact those that are safe.
+void PxpbdStepper::write_positions(VecX& x) const {
+  if (contact_)
+    x = contact_->positions();
+  else
+    nodes_.write_positions(x);
 }
 
 void PxpbdStepper::measure(Residuals& residuals) {
@@ -147,6 +197,10 @@ void PxpbdStepper::measure_system(Residuals& residuals) {
   grabs_.for_impulses([&](Index i, int axis, double impulse) {
     if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
   });
+  if (contact_)
+    contact_->for_impulses([&](Index i, int axis, double impulse) {
+      if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
+    });
   VecX stresses = VecX::Zero(primal_.size());
   secondary_.assign(elements_.batches().size(), 0.0);
   for (Index colour = 0; colour < elements_.colours(); ++colour) {

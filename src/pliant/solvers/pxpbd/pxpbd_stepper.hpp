@@ -1,7 +1,10 @@
 #pragma once
 
+#include <optional>
+
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/pxpbd/collider_forces.hpp"
+#include "pliant/solvers/pxpbd/contact_forces.hpp"
 #include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 #include "pliant/solvers/pxpbd/nodes.hpp"
@@ -40,6 +43,12 @@ class PxpbdStepper final : public Stepper {
   void relax(IncrementalPotential& potential, StepReport& report);
   bool iterate(StepReport& report);
   void sweep();
+  pbd::Unknowns unknowns() { return {nodes_.data(), nodes_.axes()}; }
+  void write_positions(VecX& x) const;
+  void contact_round();
+  bool renews_friction(int sweep) const;
+  bool arrived() const { return !contact_ || contact_->arrived(); }
+  void finish_contact(StepReport& report);
   void measure(Residuals& residuals);
   void measure_system(Residuals& residuals);
 
@@ -51,6 +60,7 @@ class PxpbdStepper final : public Stepper {
   pbd::Nodes nodes_;
   pbd::ColliderForces colliders_;
   pbd::GrabForces grabs_;
+  std::optional<pbd::ContactForces> contact_;
   std::unique_ptr<pbd::LocalUpdate> local_;
   VecX x_, v_, previous_x_, gradient_, primal_;
   double energy_ = 0;              ///< at x_, with gradient_
