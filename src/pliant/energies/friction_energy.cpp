@@ -37,26 +37,33 @@ void FrictionEnergy::evaluate(const Pose& pose, Range range, double* values, dou
     const double y = u.norm();
     *values++ = pair.force * (y < eps_ ? y * y / eps_ * (1 - y / (3 * eps_)) + eps_ / 3 : y);
     if (!gradients) continue;
-    // f1(y)/y, with f1 = f0' = 2 y/eps - y^2/eps^2 below eps.
-    const double over_y = y < eps_ ? (2 - y / eps_) / eps_ : 1 / y;
-    const Vec3 f = pair.force * over_y * (pair.tangents * u);
+    const Vec3 f = pair.force * secant(y) * (pair.tangents * u);
     for (std::size_t k = 0; k < 4; ++k, gradients += 3) Eigen::Map<Vec3>{gradients} = pair.weight[k] * f;
   }
+}
+
+/// f1 = 2 y/eps - y^2/eps^2 below eps, and 1 beyond. Along u: f1'(y); across: f1(y)/y. Equal where nothing slides.
+Mat3 FrictionEnergy::stiffness(const FrictionPair& pair, const Eigen::Vector2d& u) const {
+  const double y = u.norm(), across = secant(y);
+  const double along = y < eps_ ? 2 * (1 - y / eps_) / eps_ : 0;
+  Eigen::Matrix2d H = across * Eigen::Matrix2d::Identity();
+  if (y > 0) H += (along - across) / (y * y) * u * u.transpose();
+  return pair.force * pair.tangents * H * pair.tangents.transpose();
 }
 
 void FrictionEnergy::hessians(const Pose& pose, Range range, Projection, double* blocks) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
-    const Eigen::Vector2d u = slip(pair, pose.x);
-    const double y = u.norm();
-    // Along u: f1'(y) = 2 (1 - y/eps)/eps, zero beyond eps; across: f1(y)/y. Equal where nothing slides.
-    const double across = y < eps_ ? (2 - y / eps_) / eps_ : 1 / y;
-    const double along = y < eps_ ? 2 * (1 - y / eps_) / eps_ : 0;
-    Eigen::Matrix2d H = across * Eigen::Matrix2d::Identity();
-    if (y > 0) H += (along - across) / (y * y) * u * u.transpose();
-    const Mat3 K = pair.force * pair.tangents * H * pair.tangents.transpose();
+    const Mat3 K = stiffness(pair, slip(pair, pose.x));
     for (std::size_t b = 0; b < 4; ++b)
       for (std::size_t a = 0; a <= b; ++a, blocks += 9) Eigen::Map<Mat3>{blocks} = pair.weight[a] * pair.weight[b] * K;
+  }
+}
+
+void FrictionEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& springs) const {
+  for (const FrictionPair& pair : pairs_) {
+    const Eigen::Vector2d u = slip(pair, x);
+    springs.push_back({pair.nodes, pair.weight, stiffness(pair, u), pair.force * secant(u.norm())});
   }
 }
 

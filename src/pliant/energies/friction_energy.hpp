@@ -27,6 +27,9 @@ class FrictionEnergy final : public Energy {
   void set_pairs(std::vector<FrictionPair> pairs, double distance);
   const std::vector<FrictionPair>& pairs() const { return pairs_; }
 
+  /// Appends the pairs as springs across their normals.
+  void append_springs(const VecX& x, std::vector<ContactSpring>& springs) const;
+
   std::string_view name() const override { return "friction"; }
   const Stencils& stencils() const override { return stencils_; }
   void evaluate(const Pose& pose, Range range, double* values, double* gradients) const override;
@@ -35,6 +38,9 @@ class FrictionEnergy final : public Energy {
 
  private:
   Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
+  /// f1(y)/y, with f1 = f0'; 1/m.
+  double secant(double y) const { return y < eps_ ? (2 - y / eps_) / eps_ : 1 / y; }
+  Mat3 stiffness(const FrictionPair& pair, const Eigen::Vector2d& slip) const;
 
   std::vector<FrictionPair> pairs_;
   double eps_ = 1;

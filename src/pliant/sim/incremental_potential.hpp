@@ -39,6 +39,7 @@ class IncrementalPotential {
   void begin_step(const State& state, double time_step);
 
   const Model& model() const { return *model_; }
+  const std::shared_ptr<const Model>& shared_model() const { return model_; }
   const StepProblem& problem() const { return problem_; }
   /// x^n with directly imposed boundaries already where they belong: where an iteration may begin. With contact it is
   /// x^n, and the iteration moves the boundaries.

@@ -60,9 +60,22 @@ void lower(std::atomic<double>& least, double value) {
 }  // namespace
 
 ContactSearch::ContactSearch(std::shared_ptr<const ContactModel> model)
-    : model_(std::move(model)), broad_(model_->surface) {}
+    : model_(std::move(model)), broad_(model_->surface), margin_(0.5 * model_->options.dhat) {
+  // A margin that is small against the edges hardly makes for more candidates, and saves searches.
+  double length2 = 0, edges = 0;
+  for (std::size_t e = 0; e < model_->surface->edges.size(); ++e)
+    if (!model_->is_obstacle(model_->surface->edges[e][0])) {
+      length2 += model_->edge_length2[e];
+      ++edges;
+    }
+  if (edges > 0) margin_ = std::max(margin_, 0.1 * std::sqrt(length2 / edges));
+}
 
 void ContactSearch::set_obstacles(const ObstacleState& obstacles) {
+  if (obstacles_.positions.size() == obstacles.positions.size() && obstacles_.positions == obstacles.positions) {
+    obstacles_.planes = obstacles.planes;  // which are looked at without a search
+    return;
+  }
   obstacles_ = obstacles;
   low_.resize(0);
 }
@@ -126,13 +139,44 @@ ContactPair ContactSearch::edge_edge(const CandidatePair& candidate) const {
   return pair;
 }
 
+void ContactSearch::measure_candidates(const VecX& x) {
+  measured_at_ = x;
+  moved_.resize(at(model_->nodes));
+  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
+  apart_.resize(candidates_.point_triangle.size() + candidates_.edge_edge.size());
+  for_chunks(static_cast<Index>(apart_.size()), kCandidateGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      Corners placed;
+      const std::array<Index, 4> nodes = corners(k);
+      for (std::size_t c = 0; c < 4; ++c) placed[c] = node(positions_, nodes[c]);
+      apart_[at(k)] =
+          std::sqrt(closest(k < triangles ? PairKind::point_triangle : PairKind::edge_edge, placed).d2);
+    }
+  });
+}
+
+/// Neighbours on the same surface are candidates for good, since their boxes overlap, and never come near: most of all
+/// candidates are of this kind.
+bool ContactSearch::stays_apart(Index k, const std::array<Index, 4>& corners) const {
+  constexpr double kRounding = 1e-9;
+  const std::size_t first = k < static_cast<Index>(candidates_.point_triangle.size()) ? 1 : 2;
+  std::array<double, 2> most = {0, 0};
+  for (std::size_t c = 0; c < 4; ++c)
+    if (!model_->is_obstacle(corners[c])) {
+      double& side = most[c < first ? 0 : 1];
+      side = std::max(side, moved_[at(corners[c])]);
+    }
+  return apart_[at(k)] - most[0] - most[1] > (1 + kRounding) * model_->options.dhat;
+}
+
 void ContactSearch::find_near(const VecX& x, Near& near) {
   const double dhat = model_->options.dhat, dhat2 = dhat * dhat;
   if (!covers(x)) {
-    const double margin = 0.5 * dhat;  // so that small moves need no search of their own
-    broad_.find(all_positions(x), dhat + 2 * margin, candidates_);
-    cover(x, x, margin);
+    broad_.find(all_positions(x), dhat + 2 * margin_, candidates_);
+    cover(x, x, margin_);
+    measure_candidates(x);
   }
+  for (Index i = 0; i < model_->nodes; ++i) moved_[at(i)] = (node(x, i) - node(measured_at_, i)).norm();
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   const auto chunks = static_cast<std::size_t>((total + kCandidateGrain - 1) / kCandidateGrain);
@@ -145,6 +189,7 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
       const std::array<Index, 4> nodes = corners(k);
+      if (stays_apart(k, nodes)) continue;
       Corners placed;
       for (std::size_t c = 0; c < 4; ++c)
         placed[c] = model_->is_obstacle(nodes[c]) ? Vec3(node(obstacles_.positions, nodes[c] - model_->nodes))
@@ -205,12 +250,14 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
   // too, since a straight way between two covered places is covered.
   end_ = x + dx;
   if (there || !covers(x) || !covers(end_)) {
-    const double dhat = model_->options.dhat;
-    const double margin = 0.5 * dhat;
-    broad_.find_swept(positions_, motion_, dhat + 2 * margin, candidates_);
-    cover(x, end_, margin);
+    broad_.find_swept(positions_, motion_, model_->options.dhat + 2 * margin_, candidates_);
+    cover(x, end_, margin_);
+    measure_candidates(x);
     if (there) low_.resize(0);  // they will not be where they are now
   }
+  for (Index i = 0; i < model_->nodes; ++i)
+    moved_[at(i)] =
+        std::max((node(x, i) - node(measured_at_, i)).norm(), (node(end_, i) - node(measured_at_, i)).norm());
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
@@ -220,6 +267,7 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
       const std::array<Index, 4> nodes = corners(k);
+      if (!there && stays_apart(k, nodes)) continue;
       Corners from, move;
       for (std::size_t c = 0; c < 4; ++c) {
         from[c] = node(positions_, nodes[c]);

@@ -39,14 +39,21 @@ class ContactSearch {
   std::array<Index, 4> corners(Index k) const;
   ContactPair point_triangle(const CandidatePair& candidate) const;
   ContactPair edge_edge(const CandidatePair& candidate) const;
+  /// Takes x as the place from which candidates are known to stay apart while their corners move little.
+  void measure_candidates(const VecX& x);
+  /// Whether candidate k cannot come nearer than dhat while its corners are within `moved_` of that place.
+  bool stays_apart(Index k, const std::array<Index, 4>& corners) const;
   double plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const;
 
   std::shared_ptr<const ContactModel> model_;
   BroadPhase broad_;
+  double margin_;  ///< of the region searched, so that small moves need no search of their own, m
   Candidates candidates_;
   ObstacleState obstacles_;
   VecX positions_, motion_;  ///< of nodes and obstacles
   VecX end_;                 ///< where a step would lead the nodes
+  VecX measured_at_;         ///< nodes where `apart_` holds
+  std::vector<double> apart_, moved_;  ///< distances of candidates there; how far from there nodes are or will be, m
   VecX low_, high_;          ///< the region of the nodes that the candidates are good for; empty: none
   std::vector<std::vector<ContactPair>> chunks_;
   std::vector<double> chunk_gap2_;
