@@ -157,16 +157,20 @@ void ContactSearch::measure_candidates(const VecX& x) {
 
 /// Neighbours on the same surface are candidates for good, since their boxes overlap, and never come near: most of all
 /// candidates are of this kind.
-bool ContactSearch::stays_apart(Index k, const std::array<Index, 4>& corners) const {
+bool ContactSearch::stays_apart(Index k) const {
   constexpr double kRounding = 1e-9;
+  const double room = apart_[at(k)] - (1 + kRounding) * model_->options.dhat;
+  if (room > 2 * most_moved_) return true;
+  if (!(room > 0)) return false;
+  const std::array<Index, 4> nodes = corners(k);
   const std::size_t first = k < static_cast<Index>(candidates_.point_triangle.size()) ? 1 : 2;
   std::array<double, 2> most = {0, 0};
   for (std::size_t c = 0; c < 4; ++c)
-    if (!model_->is_obstacle(corners[c])) {
+    if (!model_->is_obstacle(nodes[c])) {
       double& side = most[c < first ? 0 : 1];
-      side = std::max(side, moved_[at(corners[c])]);
+      side = std::max(side, moved_[at(nodes[c])]);
     }
-  return apart_[at(k)] - most[0] - most[1] > (1 + kRounding) * model_->options.dhat;
+  return room > most[0] + most[1];
 }
 
 void ContactSearch::find_near(const VecX& x, Near& near) {
@@ -176,7 +180,11 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     cover(x, x, margin_);
     measure_candidates(x);
   }
-  for (Index i = 0; i < model_->nodes; ++i) moved_[at(i)] = (node(x, i) - node(measured_at_, i)).norm();
+  most_moved_ = 0;
+  for (Index i = 0; i < model_->nodes; ++i) {
+    moved_[at(i)] = (node(x, i) - node(measured_at_, i)).norm();
+    most_moved_ = std::max(most_moved_, moved_[at(i)]);
+  }
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   const auto chunks = static_cast<std::size_t>((total + kCandidateGrain - 1) / kCandidateGrain);
@@ -188,8 +196,8 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     double gap2 = std::numeric_limits<double>::infinity();
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      if (stays_apart(k)) continue;
       const std::array<Index, 4> nodes = corners(k);
-      if (stays_apart(k, nodes)) continue;
       Corners placed;
       for (std::size_t c = 0; c < 4; ++c)
         placed[c] = model_->is_obstacle(nodes[c]) ? Vec3(node(obstacles_.positions, nodes[c] - model_->nodes))
@@ -255,9 +263,12 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
     measure_candidates(x);
     if (there) low_.resize(0);  // they will not be where they are now
   }
-  for (Index i = 0; i < model_->nodes; ++i)
+  most_moved_ = 0;
+  for (Index i = 0; i < model_->nodes; ++i) {
     moved_[at(i)] =
         std::max((node(x, i) - node(measured_at_, i)).norm(), (node(end_, i) - node(measured_at_, i)).norm());
+    most_moved_ = std::max(most_moved_, moved_[at(i)]);
+  }
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
@@ -266,8 +277,8 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
   for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      if (!there && stays_apart(k)) continue;
       const std::array<Index, 4> nodes = corners(k);
-      if (!there && stays_apart(k, nodes)) continue;
       Corners from, move;
       for (std::size_t c = 0; c < 4; ++c) {
         from[c] = node(positions_, nodes[c]);

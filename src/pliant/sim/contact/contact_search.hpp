@@ -42,7 +42,7 @@ class ContactSearch {
   /// Takes x as the place from which candidates are known to stay apart while their corners move little.
   void measure_candidates(const VecX& x);
   /// Whether candidate k cannot come nearer than dhat while its corners are within `moved_` of that place.
-  bool stays_apart(Index k, const std::array<Index, 4>& corners) const;
+  bool stays_apart(Index k) const;
   double plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const;
 
   std::shared_ptr<const ContactModel> model_;
@@ -54,6 +54,7 @@ class ContactSearch {
   VecX end_;                 ///< where a step would lead the nodes
   VecX measured_at_;         ///< nodes where `apart_` holds
   std::vector<double> apart_, moved_;  ///< distances of candidates there; how far from there nodes are or will be, m
+  double most_moved_ = 0;    ///< the largest of these
   VecX low_, high_;          ///< the region of the nodes that the candidates are good for; empty: none
   std::vector<std::vector<ContactPair>> chunks_;
   std::vector<double> chunk_gap2_;

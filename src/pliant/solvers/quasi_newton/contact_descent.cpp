@@ -9,8 +9,12 @@ namespace {
 /// So many steps in a row that were shorter than this are a sign that the matrix does not serve.
 constexpr int kPatience = 3;
 constexpr double kShort = 0.1;
-/// And so is a last correction beyond this share of the smallest body. Below the other, nothing moves any more.
-constexpr double kUnsettled = 2.5e-4, kSettled = 1e-6;
+/// Last corrections as shares of the smallest body: beyond the first the matrix does not serve, beyond the second it
+/// needs more iterations than it was given, below the third nothing moves any more.
+constexpr double kViolent = 1e-3, kUnsettled = 1e-4, kSettled = 1e-6;
+/// Budgets of iterations that an unsettled step is given before Newton's method ends it: ten are cheaper than one of
+/// Newton's.
+constexpr int kBudgets = 3;
 
 }  // namespace
 
@@ -18,7 +22,7 @@ ContactDescent::ContactDescent(IncrementalPotential& potential, const CriterionO
     : potential_(potential), contact_(*potential.contact()), newton_(potential, criterion) {}
 
 bool ContactDescent::find_start(Iterate& current, StepReport& report) {
-  short_steps_ = 0;
+  short_steps_ = budgets_ = 0;
   newton_.begin_step(report);
   const StepProblem& problem = potential_.problem();
   current.x = problem.x_n;
@@ -46,9 +50,10 @@ bool ContactDescent::needs_newton(const LineSearchResult& found) {
   return !found.accepted || short_steps_ >= kPatience;
 }
 
-bool ContactDescent::needs_newton(const VecX& x, double step_length) {
-  return step_length * potential_.problem().h > kUnsettled * contact_.model().size &&
-         std::isfinite(contact_.minimum_gap(x));
+ContactDescent::Verdict ContactDescent::judge(const VecX& x, double step_length) {
+  const double share = step_length * potential_.problem().h / contact_.model().size;
+  if (share <= kUnsettled || !std::isfinite(contact_.minimum_gap(x))) return Verdict::done;
+  return share > kViolent || ++budgets_ >= kBudgets ? Verdict::needs_newton : Verdict::goes_on;
 }
 
 bool ContactDescent::is_settled(double step_length) const {

@@ -19,8 +19,9 @@ class ContactDescent {
   /// Whether the rest of the step is Newton's: before the first iteration, and after a step that was found.
   bool needs_newton(const VecX& x) { return !newton_.arrived(x); }
   bool needs_newton(const LineSearchResult& found);
-  /// After the last iteration, of this step length (m/s).
-  bool needs_newton(const VecX& x, double step_length);
+  /// What to do when the budget is spent, after a last step of this length (m/s).
+  enum class Verdict { done, goes_on, needs_newton };
+  Verdict judge(const VecX& x, double step_length);
   /// Whether the rest of the budget has no use after a step of this length (m/s).
   bool is_settled(double step_length) const;
   NewtonFinish& newton() { return newton_; }
@@ -35,6 +36,7 @@ class ContactDescent {
   NewtonFinish newton_;
   VecX dx_;
   int short_steps_ = 0;  ///< in a row
+  int budgets_ = 0;      ///< spent in this step
 };
 
 }  // namespace pliant

@@ -51,10 +51,9 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   potential().contact_change();
   for (;;) {
     if (contact_ && contact_->needs_newton(current_.x)) return contact_->newton().run(current_, trial_, report);
-    const bool is_last = report.iterations == budget_;
+    const bool is_last = report.iterations == budget_ && !extend_budget(report);
     if (is_satisfied(is_last, report)) return;
-    if (is_last && contact_ && contact_->needs_newton(current_.x, report.residuals.step_length))
-      return contact_->newton().run(current_, trial_, report);
+    if (is_last && needs_newton_) return contact_->newton().run(current_, trial_, report);
     if (is_last) return report.end(Outcome::budget_spent, "");
     if (rescue_ && !follow(report)) return;
     if (contact_ && !update(report)) return;
@@ -122,7 +121,7 @@ bool QuasiNewtonStepper::prepare(StepReport& report) {
 bool QuasiNewtonStepper::find_start(StepReport& report) {
   const Stopwatch watch(report.seconds.assembly);
   lbfgs_.forget();
-  rescue_ = false;
+  rescue_ = needs_newton_ = false;
   omega_ = 1;
   plain_iterations_ = friction_iterations_ = 0;
   if (contact_ && contact_->find_start(current_, report)) return true;
@@ -161,6 +160,16 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   if (hessian_->follow(potential(), current_.x, damping_)) return true;
   report.end(Outcome::budget_spent, "elements are stretched too far, and the Hessian could not be factorised there");
   return false;
+}
+
+/// With contact, a step that has not settled when its budget is spent gets another one, or Newton's method.
+bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
+  if (!contact_) return false;
+  const ContactDescent::Verdict verdict = contact_->judge(current_.x, report.residuals.step_length);
+  needs_newton_ = verdict == ContactDescent::Verdict::needs_newton;
+  if (verdict != ContactDescent::Verdict::goes_on) return false;
+  budget_ += options_.iterations;
+  return true;
 }
 
 /// Makes contact at the iterate part of the matrix.

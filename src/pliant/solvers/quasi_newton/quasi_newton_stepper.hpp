@@ -46,6 +46,7 @@ class QuasiNewtonStepper final : public Stepper {
   bool is_satisfied(bool is_last, StepReport& report);
   bool follow(StepReport& report);
   bool update(StepReport& report);
+  bool extend_budget(const StepReport& report);
   LineSearchResult search(const history::Descent& descent, StepReport& report);
   void begin_rescue();
   void accelerate();
@@ -61,6 +62,7 @@ class QuasiNewtonStepper final : public Stepper {
   Iterate current_, trial_;
   VecX dx_, previous_x_;
   int budget_ = 0;       ///< ends the loop: a number of iterations, counted over the step
+  bool needs_newton_ = false;  ///< with contact: the budget is spent, and the step is Newton's from here on
   bool rescue_ = false;  ///< for the rest of the step the matrix is made anew at every iterate
   double damping_ = 0;   ///< of these matrices
   double rho_ = 0, omega_ = 1;

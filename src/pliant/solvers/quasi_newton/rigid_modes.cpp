@@ -1,8 +1,13 @@
 #include "pliant/solvers/quasi_newton/rigid_modes.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace pliant {
 
 namespace {
+
+using Matrix6 = Eigen::Matrix<double, 6, 6>;
 
 Mat3 cross(const Vec3& a) {
   Mat3 m;
@@ -11,9 +16,9 @@ Mat3 cross(const Vec3& a) {
 }
 
 /// sum_ij a_ij P_i^T P_j with P_i = [1, -r_i x], from the moments of a.
-Eigen::Matrix<double, 6, 6> rigid_block(const Eigen::Matrix4d& moments) {
+Matrix6 rigid_block(const Eigen::Matrix4d& moments) {
   const Mat3 second = moments.bottomRightCorner<3, 3>();
-  Eigen::Matrix<double, 6, 6> block;
+  Matrix6 block;
   block.topLeftCorner<3, 3>() = moments(0, 0) * Mat3::Identity();
   block.topRightCorner<3, 3>() = -cross(moments.block<1, 3>(0, 1).transpose());
   block.bottomLeftCorner<3, 3>() = cross(moments.block<3, 1>(1, 0));
@@ -104,35 +109,52 @@ Eigen::MatrixXd RigidModes::exact_modes(const StepProblem& problem, std::span<co
     }
     C.block<6, 6>(6 * b, 6 * b) = (1 / problem.h + body.mass_damping) / problem.h * rigid_block(moments);
   }
+  // Springs between the same two bodies come in runs: their sum about the first one's centre is taken first.
+  Matrix6 sum = Matrix6::Zero();
+  Index first = -1, second = -1;
+  const auto flush = [&] {
+    if (first < 0) return;
+    C.block<6, 6>(6 * first, 6 * first) += sum;
+    if (second >= 0) {
+      // The motion of the second body as seen from the first one's centre.
+      Matrix6 shift = Matrix6::Identity();
+      shift.topRightCorner<3, 3>() = cross(bodies_[at(second)].centre - bodies_[at(first)].centre);
+      const Matrix6 mixed = sum * shift;
+      C.block<6, 6>(6 * first, 6 * second) -= mixed;
+      C.block<6, 6>(6 * second, 6 * first) -= mixed.transpose();
+      C.block<6, 6>(6 * second, 6 * second) += shift.transpose() * mixed;
+    }
+    sum.setZero();
+  };
   for (const ContactSpring& spring : springs) {
-    // How the two sides move with their bodies: mostly one each.
-    struct Side {
-      Index body;
-      double weight = 0;
-      Vec3 arm = Vec3::Zero();
-    };
-    std::array<Side, 4> sides;
-    std::size_t found = 0;
+    // The two sides are no further apart than dhat: as far as turning goes, they are at the same place.
+    std::array<Index, 2> body = {-1, -1};
+    double weight = 0;
+    Vec3 arm = Vec3::Zero();
     for (std::size_t k = 0; k < 4; ++k) {
       const Index i = spring.nodes[k], b = i >= 0 ? body_of_[at(i)] : -1;
       if (b < 0) continue;
-      std::size_t s = 0;
-      while (s < found && sides[s].body != b) ++s;
-      if (s == found) sides[found++].body = b;
-      sides[s].weight += spring.weight[k];
-      sides[s].arm += spring.weight[k] * node(arm_, i);
-    }
-    for (std::size_t s = 0; s < found; ++s) {
-      Eigen::Matrix<double, 3, 6> pulled;  // K [w, -r x]
-      pulled.leftCols<3>() = sides[s].weight * spring.stiffness;
-      pulled.rightCols<3>() = -spring.stiffness * cross(sides[s].arm);
-      for (std::size_t t = 0; t < found; ++t) {
-        auto block = C.block<6, 6>(6 * sides[t].body, 6 * sides[s].body);
-        block.topRows<3>() += sides[t].weight * pulled;
-        block.bottomRows<3>() += cross(sides[t].arm) * pulled;
+      if (body[0] < 0) body[0] = b;
+      if (b != body[0]) {
+        body[1] = b;
+        continue;
       }
+      weight += spring.weight[k];
+      arm += spring.weight[k] * node(arm_, i);
     }
+    if (body[0] < 0 || std::abs(weight) < 0.5) continue;  // nothing free, or a body that touches itself
+    if (body[0] != first || body[1] != second) {
+      flush();
+      first = body[0];
+      second = body[1];
+    }
+    const Mat3 turned = cross(arm / weight) * spring.stiffness;
+    sum.topLeftCorner<3, 3>() += spring.stiffness;
+    sum.bottomLeftCorner<3, 3>() += turned;
+    sum.topRightCorner<3, 3>() += turned.transpose();
+    sum.bottomRightCorner<3, 3>() -= turned * cross(arm / weight);
   }
+  flush();
   return C;
 }
 
