@@ -207,11 +207,12 @@ double error(const Model& model, const Run& a, const Run& b) {
 
 void print(const char* name, const Run& r) {
   const double n = std::max(1, r.steps);
-  std::printf("  %-22s %9.2f ms  it %5.1f eval %5.1f fac %5.1f  asm %.1f fac %.1f solve %.1f search %.1f contact %.1f "
-              "gap %.1e %s\n",
-              name, r.ms / n, r.iterations / n, r.evaluations / n, r.factorisations / n, 1e3 * r.seconds.assembly / n,
-              1e3 * r.seconds.factorisation / n, 1e3 * r.seconds.solve / n, 1e3 * r.seconds.line_search / n,
-              1e3 * r.seconds.contact / n, r.gap, r.failure.c_str());
+  std::printf(
+      "  %-22s %9.2f ms  it %5.1f eval %5.1f fac %5.1f  asm %.1f fac %.1f solve %.1f search %.1f contact %.1f "
+      "gap %.1e %s\n",
+      name, r.ms / n, r.iterations / n, r.evaluations / n, r.factorisations / n, 1e3 * r.seconds.assembly / n,
+      1e3 * r.seconds.factorisation / n, 1e3 * r.seconds.solve / n, 1e3 * r.seconds.line_search / n,
+      1e3 * r.seconds.contact / n, r.gap, r.failure.c_str());
 }
 
 }  // namespace
@@ -230,8 +231,10 @@ int main(int count, char** arguments) {
       while (model->nodes() < 0.85 * nodes) model = scene.model(++cells);
       std::printf("%s, %d nodes\n", scene.name.c_str(), model->nodes());
       const bool alone = std::getenv("ALONE") != nullptr;
-      const Run fine = alone ? Run() : run(scene, model, "pod-newton", {{"criterion", "step-length"}, {"tolerance", 1e-4}});
-      const Run coarse = alone ? Run() : run(scene, model, "pod-newton", {{"criterion", "step-length"}, {"tolerance", 0.01}});
+      const Run fine =
+          alone ? Run() : run(scene, model, "pod-newton", {{"criterion", "step-length"}, {"tolerance", 1e-4}});
+      const Run coarse =
+          alone ? Run() : run(scene, model, "pod-newton", {{"criterion", "step-length"}, {"tolerance", 0.01}});
       const Run quick = run(scene, model, solver, {});
       const Run early = run(scene, model, solver, {{"criterion", "step-length"}, {"tolerance", 1e-4}});
       print("pod-newton 1e-4", fine);

@@ -138,8 +138,7 @@ TEST(QuasiNewtonContact, ABallDroppedOnABlockMovesAsUnderNewton) {
     const StepReport report = quasi->step(state, 0.01);
     ASSERT_TRUE(report.succeeded()) << k << ": " << report.detail;
     touched = touched || lowest(model->bodies()[1], state.x) < 0.101;
-    for (Index i = 0; i < model->nodes(); ++i)
-      worst = std::max(worst, (node(state.x, i) - node(exact.x, i)).norm());
+    for (Index i = 0; i < model->nodes(); ++i) worst = std::max(worst, (node(state.x, i) - node(exact.x, i)).norm());
   }
   EXPECT_TRUE(touched);
   EXPECT_LT(worst, 0.01 * 0.16);

@@ -141,7 +141,6 @@ ContactPair ContactSearch::edge_edge(const CandidatePair& candidate) const {
 
 void ContactSearch::measure_candidates(const VecX& x) {
   measured_at_ = x;
-  moved_.resize(at(model_->nodes));
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   apart_.resize(candidates_.point_triangle.size() + candidates_.edge_edge.size());
   for_chunks(static_cast<Index>(apart_.size()), kCandidateGrain, [&](Index begin, Index end) {
@@ -149,18 +148,44 @@ void ContactSearch::measure_candidates(const VecX& x) {
       Corners placed;
       const std::array<Index, 4> nodes = corners(k);
       for (std::size_t c = 0; c < 4; ++c) placed[c] = node(positions_, nodes[c]);
-      apart_[at(k)] =
-          std::sqrt(closest(k < triangles ? PairKind::point_triangle : PairKind::edge_edge, placed).d2);
+      const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      const std::vector<Index>& group = model_->surface->group;
+      apart_[at(k)] = {std::sqrt(closest(kind, placed).d2), group[at(nodes[0])] == group[at(nodes[3])]};
     }
   });
+}
+
+void ContactSearch::measure_motion(const VecX& x) {
+  const ContactSurface& s = *model_->surface;
+  std::vector<Vec3> mean(at(s.groups), Vec3::Zero());
+  std::vector<double> count(at(s.groups), 0.0);
+  for (Index i : s.points) {
+    if (model_->is_obstacle(i)) break;  // they come last
+    mean[at(s.group[at(i)])] += node(x, i) - node(measured_at_, i);
+    ++count[at(s.group[at(i)])];
+  }
+  for (std::size_t g = 0; g < mean.size(); ++g) mean[g] /= std::max(1.0, count[g]);
+  const auto include = [&](Index i, double distance, Motion& motion) {
+    motion.by_node.resize(at(model_->nodes), 0.0);
+    double& own = motion.by_node[at(i)];
+    own = std::max(own, distance);
+    motion.most = std::max(motion.most, own);
+  };
+  for (Index i : s.points) {
+    if (model_->is_obstacle(i)) break;
+    const Vec3 moved = node(x, i) - node(measured_at_, i);
+    include(i, moved.norm(), moved_);
+    include(i, (moved - mean[at(s.group[at(i)])]).norm(), moved_in_body_);
+  }
 }
 
 /// Neighbours on the same surface are candidates for good, since their boxes overlap, and never come near: most of all
 /// candidates are of this kind.
 bool ContactSearch::stays_apart(Index k) const {
   constexpr double kRounding = 1e-9;
-  const double room = apart_[at(k)] - (1 + kRounding) * model_->options.dhat;
-  if (room > 2 * most_moved_) return true;
+  const Motion& motion = apart_[at(k)].in_one_body ? moved_in_body_ : moved_;
+  const double room = apart_[at(k)].distance - (1 + kRounding) * model_->options.dhat;
+  if (room > 2 * motion.most) return true;
   if (!(room > 0)) return false;
   const std::array<Index, 4> nodes = corners(k);
   const std::size_t first = k < static_cast<Index>(candidates_.point_triangle.size()) ? 1 : 2;
@@ -168,7 +193,7 @@ bool ContactSearch::stays_apart(Index k) const {
   for (std::size_t c = 0; c < 4; ++c)
     if (!model_->is_obstacle(nodes[c])) {
       double& side = most[c < first ? 0 : 1];
-      side = std::max(side, moved_[at(nodes[c])]);
+      side = std::max(side, motion.by_node[at(nodes[c])]);
     }
   return room > most[0] + most[1];
 }
@@ -180,11 +205,8 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     cover(x, x, margin_);
     measure_candidates(x);
   }
-  most_moved_ = 0;
-  for (Index i = 0; i < model_->nodes; ++i) {
-    moved_[at(i)] = (node(x, i) - node(measured_at_, i)).norm();
-    most_moved_ = std::max(most_moved_, moved_[at(i)]);
-  }
+  moved_ = moved_in_body_ = {};
+  measure_motion(x);
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   const auto chunks = static_cast<std::size_t>((total + kCandidateGrain - 1) / kCandidateGrain);
@@ -263,12 +285,9 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
     measure_candidates(x);
     if (there) low_.resize(0);  // they will not be where they are now
   }
-  most_moved_ = 0;
-  for (Index i = 0; i < model_->nodes; ++i) {
-    moved_[at(i)] =
-        std::max((node(x, i) - node(measured_at_, i)).norm(), (node(end_, i) - node(measured_at_, i)).norm());
-    most_moved_ = std::max(most_moved_, moved_[at(i)]);
-  }
+  moved_ = moved_in_body_ = {};
+  measure_motion(x);
+  measure_motion(end_);  // what lies between is no further from there than the two
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());

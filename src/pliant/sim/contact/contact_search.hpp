@@ -41,7 +41,9 @@ class ContactSearch {
   ContactPair edge_edge(const CandidatePair& candidate) const;
   /// Takes x as the place from which candidates are known to stay apart while their corners move little.
   void measure_candidates(const VecX& x);
-  /// Whether candidate k cannot come nearer than dhat while its corners are within `moved_` of that place.
+  /// Finds how far x is from there, or goes on from what was found for another place on the way.
+  void measure_motion(const VecX& x);
+  /// Whether candidate k stays further apart than dhat as long as nodes move no further than that.
   bool stays_apart(Index k) const;
   double plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const;
 
@@ -53,9 +55,18 @@ class ContactSearch {
   VecX positions_, motion_;  ///< of nodes and obstacles
   VecX end_;                 ///< where a step would lead the nodes
   VecX measured_at_;         ///< nodes where `apart_` holds
-  std::vector<double> apart_, moved_;  ///< distances of candidates there; how far from there nodes are or will be, m
-  double most_moved_ = 0;    ///< the largest of these
-  VecX low_, high_;          ///< the region of the nodes that the candidates are good for; empty: none
+  struct Apart {
+    double distance;  ///< m
+    bool in_one_body;
+  };
+  std::vector<Apart> apart_;  ///< candidates
+  /// How far nodes are from there, or will be, m; with the mean motion of their bodies, and without.
+  struct Motion {
+    std::vector<double> by_node;
+    double most = 0;
+  };
+  Motion moved_, moved_in_body_;
+  VecX low_, high_;  ///< the region of the nodes that the candidates are good for; empty: none
   std::vector<std::vector<ContactPair>> chunks_;
   std::vector<double> chunk_gap2_;
 };

@@ -15,6 +15,9 @@ constexpr double kViolent = 1e-3, kUnsettled = 1e-4, kSettled = 1e-6;
 /// Budgets of iterations that an unsettled step is given before Newton's method ends it: ten are cheaper than one of
 /// Newton's.
 constexpr int kBudgets = 3;
+/// Where obstacles or other bodies cut off more than this of the inertial motion, in sizes of the smallest body, the
+/// matrix does not serve from the beginning.
+constexpr double kHeadlong = 0.1;
 
 }  // namespace
 
@@ -23,6 +26,7 @@ ContactDescent::ContactDescent(IncrementalPotential& potential, const CriterionO
 
 bool ContactDescent::find_start(Iterate& current, StepReport& report) {
   short_steps_ = budgets_ = 0;
+  is_headlong_ = false;
   newton_.begin_step(report);
   const StepProblem& problem = potential_.problem();
   current.x = problem.x_n;
@@ -30,6 +34,7 @@ bool ContactDescent::find_start(Iterate& current, StepReport& report) {
   if (problem.has_inertia()) {
     dx_ = problem.predicted_start() - current.x;
     double step = contact_.largest_step(current.x, dx_, drives, kShare);
+    is_headlong_ = (1 - step) * dx_.cwiseAbs().maxCoeff() > kHeadlong * contact_.model().size;
     if (drives && step < 1) step = 0;  // bodies are in the way, and only Newton's direction takes them along
     if (step > 0) {
       current.x += step * dx_;

@@ -17,7 +17,7 @@ class ContactDescent {
   /// The largest permissible step along dx.
   double largest_step(const VecX& x, const VecX& dx) { return contact_.largest_step(x, dx, false, kShare); }
   /// Whether the rest of the step is Newton's: before the first iteration, and after a step that was found.
-  bool needs_newton(const VecX& x) { return !newton_.arrived(x); }
+  bool needs_newton(const VecX& x) { return is_headlong_ || !newton_.arrived(x); }
   bool needs_newton(const LineSearchResult& found);
   /// What to do when the budget is spent, after a last step of this length (m/s).
   enum class Verdict { done, goes_on, needs_newton };
@@ -35,8 +35,9 @@ class ContactDescent {
   ContactStep& contact_;
   NewtonFinish newton_;
   VecX dx_;
-  int short_steps_ = 0;  ///< in a row
-  int budgets_ = 0;      ///< spent in this step
+  bool is_headlong_ = false;  ///< something stops most of the inertial motion
+  int short_steps_ = 0;       ///< in a row
+  int budgets_ = 0;           ///< spent in this step
 };
 
 }  // namespace pliant

@@ -39,8 +39,7 @@ void NewtonFinish::run(Iterate& current, Iterate& trial, StepReport& report) {
     if (found.accepted) {
       std::swap(current, trial);
       obstacles_.end_iteration(current.x, found.alpha);
-      if (potential_.contact()->adapt(current.x))
-        current.energy = potential_.gradient(current.x, current.gradient);
+      if (potential_.contact()->adapt(current.x)) current.energy = potential_.gradient(current.x, current.gradient);
     } else if (obstacles_.drive()) {
       obstacles_.wait();
       continue;

@@ -6,8 +6,8 @@
 
 namespace pliant {
 
-/// The end of a step with contact by Newton's method, where the quasi-Newton matrix does not serve: violent impacts, and
-/// bodies in the way of prescribed motion (docs/quasi-newton.md, "Contact").
+/// The end of a step with contact by Newton's method, where the quasi-Newton matrix does not serve: violent impacts,
+/// and bodies in the way of prescribed motion (docs/quasi-newton.md, "Contact").
 class NewtonFinish {
  public:
   NewtonFinish(IncrementalPotential& potential, const CriterionOptions& criterion);

@@ -27,7 +27,7 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
       hessian_(make_initial_hessian(this->model(), options.hessian)),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
       rho_(options.spectral_radius) {
-  // Newton's method, where it is needed, is asked for what was asked for; or for a millimetre in a second.
+  // Newton's method, where it is needed, meets the criterion that was asked for, or one of its own.
   const CriterionOptions newton{Criterion::step_length, kNewtonTolerance};
   if (this->model()->contact()) contact_.emplace(potential(), options.stops_early ? options.criterion : newton);
 }
@@ -50,13 +50,13 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   previous_x_ = current_.x;
   potential().contact_change();
   for (;;) {
-    if (contact_ && contact_->needs_newton(current_.x)) return contact_->newton().run(current_, trial_, report);
+    if (contact_ && contact_->needs_newton(current_.x)) return end_by_newton(report);
     const bool is_last = report.iterations == budget_ && !extend_budget(report);
     if (is_satisfied(is_last, report)) return;
-    if (is_last && needs_newton_) return contact_->newton().run(current_, trial_, report);
+    if (is_last && needs_newton_) return end_by_newton(report);
     if (is_last) return report.end(Outcome::budget_spent, "");
     if (rescue_ && !follow(report)) return;
-    if (contact_ && !update(report)) return;
+    if (contact_ && !update(report)) return end_by_newton(report);
     history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
@@ -71,7 +71,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     const LineSearchResult found = search(descent, report);
     if (contact_ && contact_->needs_newton(found)) {
       if (found.accepted) std::swap(current_, trial_);
-      return contact_->newton().run(current_, trial_, report);
+      return end_by_newton(report);
     }
     // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
     // not.
@@ -162,6 +162,9 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   return false;
 }
 
+/// Where contact asks too much of the matrix.
+void QuasiNewtonStepper::end_by_newton(StepReport& report) { contact_->newton().run(current_, trial_, report); }
+
 /// With contact, a step that has not settled when its budget is spent gets another one, or Newton's method.
 bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
   if (!contact_) return false;
@@ -175,9 +178,7 @@ bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
 /// Makes contact at the iterate part of the matrix.
 bool QuasiNewtonStepper::update(StepReport& report) {
   const Stopwatch watch(report.seconds.factorisation);
-  if (hessian_->update(potential(), current_.x, report)) return true;
-  contact_->newton().run(current_, trial_, report);
-  return false;
+  return hessian_->update(potential(), current_.x, report);
 }
 
 LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, StepReport& report) {

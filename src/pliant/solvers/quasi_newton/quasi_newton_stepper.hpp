@@ -47,6 +47,7 @@ class QuasiNewtonStepper final : public Stepper {
   bool follow(StepReport& report);
   bool update(StepReport& report);
   bool extend_budget(const StepReport& report);
+  void end_by_newton(StepReport& report);
   LineSearchResult search(const history::Descent& descent, StepReport& report);
   void begin_rescue();
   void accelerate();
@@ -61,10 +62,10 @@ class QuasiNewtonStepper final : public Stepper {
   std::optional<ContactDescent> contact_;
   Iterate current_, trial_;
   VecX dx_, previous_x_;
-  int budget_ = 0;       ///< ends the loop: a number of iterations, counted over the step
+  int budget_ = 0;             ///< ends the loop: a number of iterations, counted over the step
   bool needs_newton_ = false;  ///< with contact: the budget is spent, and the step is Newton's from here on
-  bool rescue_ = false;  ///< for the rest of the step the matrix is made anew at every iterate
-  double damping_ = 0;   ///< of these matrices
+  bool rescue_ = false;        ///< for the rest of the step the matrix is made anew at every iterate
+  double damping_ = 0;         ///< of these matrices
   double rho_ = 0, omega_ = 1;
   int friction_iterations_ = 0;  ///< how often friction was renewed in this step
   int plain_iterations_ = 0;     ///< since Chebyshev's acceleration began
