@@ -15,6 +15,9 @@ void store_blocks(const Mat12& H, double* blocks) {
     for (Eigen::Index a = 0; a <= b; ++a, blocks += 9) Eigen::Map<Mat3>{blocks} = H.block<3, 3>(3 * a, 3 * b);
 }
 
+/// The second derivative of b by the distance, d2 its square.
+double normal_curvature(const Barrier& b, double d2) { return 4 * b.second * d2 + 2 * b.first; }
+
 /// Edges that are parallel to within the threshold carry the mollifier.
 bool is_mollified(const ContactPair& pair, const Corners& x) {
   return pair.threshold > 0 && edge_cross_norm(x) < pair.threshold;
@@ -71,6 +74,19 @@ double BarrierEnergy::normal_force(const ContactPair& pair, const PlacedPair& pl
   return -factor(pair, placed) * barrier(placed.closest.d2, dhat2_).first * 2 * std::sqrt(placed.closest.d2);
 }
 
+void BarrierEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& springs) const {
+  for (std::size_t s = 0; s < pairs_.size(); ++s) {
+    const PlacedPair placed = place(pairs_[s], model_->nodes, x, obstacles_);
+    const double d2 = placed.closest.d2, k = factor(pairs_[s], placed) * normal_curvature(barrier(d2, dhat2_), d2);
+    if (!(k > 0) || !std::isfinite(k)) continue;
+    ContactSpring& spring = springs.emplace_back();
+    std::copy_n(stencils_[static_cast<Index>(s)], 4, spring.nodes.begin());
+    spring.weight = placed.closest.weight;
+    spring.stiffness = k / d2 * placed.closest.r * placed.closest.r.transpose();
+    spring.largest = k;
+  }
+}
+
 void BarrierEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const ContactPair& pair = pairs_[static_cast<std::size_t>(s)];
@@ -100,7 +116,7 @@ Mat12 BarrierEnergy::hessian(const ContactPair& pair, const VecX& x, bool projec
   if (pair.plane >= 0) {  // the distance is linear in the point
     const Vec3& n = obstacles_.planes[static_cast<std::size_t>(pair.plane)].normal;
     H.setZero();
-    H.topLeftCorner<3, 3>() = (4 * b.second * placed.closest.d2 + 2 * b.first) * n * n.transpose();
+    H.topLeftCorner<3, 3>() = normal_curvature(b, placed.closest.d2) * n * n.transpose();
   } else if (is_mollified(pair, placed.x)) {
     H = mollified_hessian(pair, placed, b);
     if (project) project_psd(H);

@@ -39,6 +39,9 @@ class BarrierEnergy final : public Energy {
   /// How hard the primitives of a pair press on each other along its normal, N.
   double normal_force(const ContactPair& pair, const PlacedPair& placed) const;
 
+  /// Appends the pairs as springs along their normals.
+  void append_springs(const VecX& x, std::vector<ContactSpring>& springs) const;
+
   /// Adds to g the Hessian's product with the obstacles' way to `there`: by how much the gradient changes on it, to
   /// first order.
   void add_coupling(const Pose& pose, Projection projection, const ObstacleState& there, VecX& g) const;

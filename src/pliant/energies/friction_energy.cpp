@@ -51,18 +51,27 @@ void FrictionEnergy::evaluate(const Pose& pose, Range range, double* values, dou
   }
 }
 
+/// f1 = 2 y/eps - y^2/eps^2 below eps, and 1 beyond. Along u: f1'(y); across: f1(y)/y. Equal where nothing slides.
+Mat3 FrictionEnergy::stiffness(const FrictionPair& pair, const Eigen::Vector2d& u) const {
+  const double y = u.norm(), across = law_.f1_over_y(y), along = law_.f1_slope(y);
+  Eigen::Matrix2d H = across * Eigen::Matrix2d::Identity();
+  if (y > 0) H += (along - across) / (y * y) * u * u.transpose();
+  return pair.force * pair.tangents * H * pair.tangents.transpose();
+}
+
 void FrictionEnergy::hessians(const Pose& pose, Range range, Projection, double* blocks) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
-    const Eigen::Vector2d u = slip(pair, pose.x);
-    const double y = u.norm();
-    // Along u f1', across it f1/y. Equal where nothing slides.
-    const double across = law_.f1_over_y(y), along = law_.f1_slope(y);
-    Eigen::Matrix2d H = across * Eigen::Matrix2d::Identity();
-    if (y > 0) H += (along - across) / (y * y) * u * u.transpose();
-    const Mat3 K = pair.force * pair.tangents * H * pair.tangents.transpose();
+    const Mat3 K = stiffness(pair, slip(pair, pose.x));
     for (std::size_t b = 0; b < 4; ++b)
       for (std::size_t a = 0; a <= b; ++a, blocks += 9) Eigen::Map<Mat3>{blocks} = pair.weight[a] * pair.weight[b] * K;
+  }
+}
+
+void FrictionEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& springs) const {
+  for (const FrictionPair& pair : pairs_) {
+    const Eigen::Vector2d u = slip(pair, x);
+    springs.push_back({pair.nodes, pair.weight, stiffness(pair, u), pair.force * law_.f1_over_y(u.norm())});
   }
 }
 

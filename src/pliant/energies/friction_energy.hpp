@@ -39,6 +39,9 @@ class FrictionEnergy final : public Energy {
   const SmoothFriction& law() const { return law_; }
   Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
 
+  /// Appends the pairs as springs across their normals.
+  void append_springs(const VecX& x, std::vector<ContactSpring>& springs) const;
+
   std::string_view name() const override { return "friction"; }
   const Stencils& stencils() const override { return stencils_; }
   void evaluate(const Pose& pose, Range range, double* values, double* gradients) const override;
@@ -46,6 +49,8 @@ class FrictionEnergy final : public Energy {
   std::int64_t revision() const override { return revision_; }
 
  private:
+  Mat3 stiffness(const FrictionPair& pair, const Eigen::Vector2d& slip) const;
+
   std::vector<FrictionPair> pairs_;
   SmoothFriction law_;
   Stencils stencils_;

@@ -33,6 +33,7 @@ class IncrementalPotential final : public StepFunction {
   void begin_step(const State& state, double time_step);
 
   const Model& model() const override { return *model_; }
+  const std::shared_ptr<const Model>& shared_model() const { return model_; }
   const StepProblem& problem() const override { return problem_; }
   /// x^n with directly imposed boundaries already where they belong: where an iteration may begin. With contact it is
   /// x^n, and the iteration moves the boundaries.

@@ -27,7 +27,8 @@ class Search {
       if (!falls(point) || (last.alpha > 0 && is_above(point, last))) return zoom(last, point);
       if (is_flat(point)) return accept(point);
       if (point.slope >= 0) return zoom(point, last);
-      if (alpha >= kLongest || ray_.largest < 1) return accept(point);
+      // With contact nobody has looked beyond the largest step.
+      if (alpha >= kLongest || ray_.largest < 1 || potential_.contact()) return accept(point);
       last = point;
     }
   }

@@ -67,14 +67,15 @@ void ContactPattern::build() {
 }
 
 void ContactPattern::copy_base(const BlockMatrix& from, BlockMatrix& A) const {
-  assert(A.shared_pattern() == pattern_);
+  assert(A.shared_pattern() == pattern_ && A.block_size() == from.block_size());
   if (pattern_ == base_) {
     std::copy(from.values().begin(), from.values().end(), A.values().begin());
     return;
   }
   A.set_zero();
+  const int size = from.block_size() * from.block_size();
   for_chunks(static_cast<Index>(base_->blocks()), 8192, [&](Index begin, Index end) {
-    for (Index k = begin; k < end; ++k) std::copy_n(from.block(k), 9, A.block(place_[static_cast<std::size_t>(k)]));
+    for (Index k = begin; k < end; ++k) std::copy_n(from.block(k), size, A.block(place_[static_cast<std::size_t>(k)]));
   });
 }
 

@@ -19,7 +19,7 @@ class ContactPattern {
   void begin_step() { needs_reset_ = true; }
   /// A pattern with the model's couplings and those of all stencils. The same object as last time where that will do.
   const std::shared_ptr<const BlockPattern>& cover(std::span<const Energy* const> energies);
-  /// A on the pattern of the last cover() becomes `from`, which is on the model's.
+  /// A on the pattern of the last cover() becomes `from`, which is on the model's; blocks of either size.
   void copy_base(const BlockMatrix& from, BlockMatrix& A) const;
 
  private:

@@ -60,9 +60,22 @@ void lower(std::atomic<double>& least, double value) {
 }  // namespace
 
 ContactSearch::ContactSearch(std::shared_ptr<const ContactModel> model)
-    : model_(std::move(model)), broad_(model_->surface) {}
+    : model_(std::move(model)), broad_(model_->surface), margin_(0.5 * model_->options.dhat) {
+  // A margin that is small against the edges hardly makes for more candidates, and saves searches.
+  double length2 = 0, edges = 0;
+  for (std::size_t e = 0; e < model_->surface->edges.size(); ++e)
+    if (!model_->is_obstacle(model_->surface->edges[e][0])) {
+      length2 += model_->edge_length2[e];
+      ++edges;
+    }
+  if (edges > 0) margin_ = std::max(margin_, 0.1 * std::sqrt(length2 / edges));
+}
 
 void ContactSearch::set_obstacles(const ObstacleState& obstacles) {
+  if (obstacles_.positions.size() == obstacles.positions.size() && obstacles_.positions == obstacles.positions) {
+    obstacles_.planes = obstacles.planes;  // which are looked at without a search
+    return;
+  }
   obstacles_ = obstacles;
   low_.resize(0);
 }
@@ -126,13 +139,74 @@ ContactPair ContactSearch::edge_edge(const CandidatePair& candidate) const {
   return pair;
 }
 
+void ContactSearch::measure_candidates(const VecX& x) {
+  measured_at_ = x;
+  const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
+  apart_.resize(candidates_.point_triangle.size() + candidates_.edge_edge.size());
+  for_chunks(static_cast<Index>(apart_.size()), kCandidateGrain, [&](Index begin, Index end) {
+    for (Index k = begin; k < end; ++k) {
+      Corners placed;
+      const std::array<Index, 4> nodes = corners(k);
+      for (std::size_t c = 0; c < 4; ++c) placed[c] = node(positions_, nodes[c]);
+      const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      const std::vector<Index>& group = model_->surface->group;
+      apart_[at(k)] = {std::sqrt(closest(kind, placed).d2), group[at(nodes[0])] == group[at(nodes[3])]};
+    }
+  });
+}
+
+void ContactSearch::measure_motion(const VecX& x) {
+  const ContactSurface& s = *model_->surface;
+  std::vector<Vec3> mean(at(s.groups), Vec3::Zero());
+  std::vector<double> count(at(s.groups), 0.0);
+  for (Index i : s.points) {
+    if (model_->is_obstacle(i)) break;  // they come last
+    mean[at(s.group[at(i)])] += node(x, i) - node(measured_at_, i);
+    ++count[at(s.group[at(i)])];
+  }
+  for (std::size_t g = 0; g < mean.size(); ++g) mean[g] /= std::max(1.0, count[g]);
+  const auto include = [&](Index i, double distance, Motion& motion) {
+    motion.by_node.resize(at(model_->nodes), 0.0);
+    double& own = motion.by_node[at(i)];
+    own = std::max(own, distance);
+    motion.most = std::max(motion.most, own);
+  };
+  for (Index i : s.points) {
+    if (model_->is_obstacle(i)) break;
+    const Vec3 moved = node(x, i) - node(measured_at_, i);
+    include(i, moved.norm(), moved_);
+    include(i, (moved - mean[at(s.group[at(i)])]).norm(), moved_in_body_);
+  }
+}
+
+/// Neighbours on the same surface are candidates for good, since their boxes overlap, and never come near: most of all
+/// candidates are of this kind.
+bool ContactSearch::stays_apart(Index k) const {
+  constexpr double kRounding = 1e-9;
+  const Motion& motion = apart_[at(k)].in_one_body ? moved_in_body_ : moved_;
+  const double room = apart_[at(k)].distance - (1 + kRounding) * model_->options.dhat;
+  if (room > 2 * motion.most) return true;
+  if (!(room > 0)) return false;
+  const std::array<Index, 4> nodes = corners(k);
+  const std::size_t first = k < static_cast<Index>(candidates_.point_triangle.size()) ? 1 : 2;
+  std::array<double, 2> most = {0, 0};
+  for (std::size_t c = 0; c < 4; ++c)
+    if (!model_->is_obstacle(nodes[c])) {
+      double& side = most[c < first ? 0 : 1];
+      side = std::max(side, motion.by_node[at(nodes[c])]);
+    }
+  return room > most[0] + most[1];
+}
+
 void ContactSearch::find_near(const VecX& x, Near& near) {
   const double dhat = model_->options.dhat, dhat2 = dhat * dhat;
   if (!covers(x)) {
-    const double margin = 0.5 * dhat;  // so that small moves need no search of their own
-    broad_.find(all_positions(x), dhat + 2 * margin, candidates_);
-    cover(x, x, margin);
+    broad_.find(all_positions(x), dhat + 2 * margin_, candidates_);
+    cover(x, x, margin_);
+    measure_candidates(x);
   }
+  moved_ = moved_in_body_ = {};
+  measure_motion(x);
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   const auto chunks = static_cast<std::size_t>((total + kCandidateGrain - 1) / kCandidateGrain);
@@ -144,6 +218,7 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     double gap2 = std::numeric_limits<double>::infinity();
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      if (stays_apart(k)) continue;
       const std::array<Index, 4> nodes = corners(k);
       Corners placed;
       for (std::size_t c = 0; c < 4; ++c)
@@ -205,12 +280,14 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
   // too, since a straight way between two covered places is covered.
   end_ = x + dx;
   if (there || !covers(x) || !covers(end_)) {
-    const double dhat = model_->options.dhat;
-    const double margin = 0.5 * dhat;
-    broad_.find_swept(positions_, motion_, dhat + 2 * margin, candidates_);
-    cover(x, end_, margin);
+    broad_.find_swept(positions_, motion_, model_->options.dhat + 2 * margin_, candidates_);
+    cover(x, end_, margin_);
+    measure_candidates(x);
     if (there) low_.resize(0);  // they will not be where they are now
   }
+  moved_ = moved_in_body_ = {};
+  measure_motion(x);
+  measure_motion(end_);  // what lies between is no further from there than the two
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
   const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
@@ -219,6 +296,7 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
   for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+      if (!there && stays_apart(k)) continue;
       const std::array<Index, 4> nodes = corners(k);
       Corners from, move;
       for (std::size_t c = 0; c < 4; ++c) {

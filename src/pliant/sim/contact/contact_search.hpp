@@ -39,15 +39,34 @@ class ContactSearch {
   std::array<Index, 4> corners(Index k) const;
   ContactPair point_triangle(const CandidatePair& candidate) const;
   ContactPair edge_edge(const CandidatePair& candidate) const;
+  /// Takes x as the place from which candidates are known to stay apart while their corners move little.
+  void measure_candidates(const VecX& x);
+  /// Finds how far x is from there, or goes on from what was found for another place on the way.
+  void measure_motion(const VecX& x);
+  /// Whether candidate k stays further apart than dhat as long as nodes move no further than that.
+  bool stays_apart(Index k) const;
   double plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const;
 
   std::shared_ptr<const ContactModel> model_;
   BroadPhase broad_;
+  double margin_;  ///< of the region searched, so that small moves need no search of their own, m
   Candidates candidates_;
   ObstacleState obstacles_;
   VecX positions_, motion_;  ///< of nodes and obstacles
   VecX end_;                 ///< where a step would lead the nodes
-  VecX low_, high_;          ///< the region of the nodes that the candidates are good for; empty: none
+  VecX measured_at_;         ///< nodes where `apart_` holds
+  struct Apart {
+    double distance;  ///< m
+    bool in_one_body;
+  };
+  std::vector<Apart> apart_;  ///< candidates
+  /// How far nodes are from there, or will be, m; with the mean motion of their bodies, and without.
+  struct Motion {
+    std::vector<double> by_node;
+    double most = 0;
+  };
+  Motion moved_, moved_in_body_;
+  VecX low_, high_;  ///< the region of the nodes that the candidates are good for; empty: none
   std::vector<std::vector<ContactPair>> chunks_;
   std::vector<double> chunk_gap2_;
 };

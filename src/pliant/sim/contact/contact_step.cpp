@@ -127,6 +127,14 @@ void ContactStep::add_hessian(const Pose& pose, Projection projection, BlockMatr
   assembler_.add_hessian(pose, projection, A);
 }
 
+void ContactStep::find_springs(const VecX& x, std::vector<ContactSpring>& springs) {
+  const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
+  update(x);
+  springs.clear();
+  barrier_.append_springs(x, springs);
+  friction_.append_springs(x, springs);
+}
+
 void ContactStep::find_remaining_motion(const VecX& x, const StepProblem& problem, VecX& remaining) {
   remaining.setZero(x.size());
   if (arrived()) return;
@@ -145,8 +153,12 @@ void ContactStep::add_coupling(const Pose& pose, Projection projection, VecX& g)
 }
 
 double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles) {
+  return largest_step(x, dx, with_obstacles, with_obstacles ? 0.5 : 0.1);
+}
+
+double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles, double share) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
-  return search_.largest_step(x, dx, with_obstacles ? &end_ : nullptr, with_obstacles ? 0.5 : 0.1);
+  return search_.largest_step(x, dx, with_obstacles ? &end_ : nullptr, share);
 }
 
 bool ContactStep::adapt(const VecX& x) {

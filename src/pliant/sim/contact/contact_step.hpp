@@ -31,6 +31,8 @@ class ContactStep final : public Term {
   /// Brings the stencils up to date with x, so that the pattern of a matrix for it can be made.
   std::span<const Energy* const> energies_at(const VecX& x);
   void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) override;
+  /// Contact and friction at x as springs, for matrices that only have to come near the Hessian.
+  void find_springs(const VecX& x, std::vector<ContactSpring>& springs);
 
   /// How much of this step's prescribed motion is complete, 0 to 1, and whether all of it is.
   double progress() const { return progress_; }
@@ -45,6 +47,8 @@ class ContactStep final : public Term {
   /// The largest permissible step of a line search, at most 1: leaves a tenth of every gap, and half of it where
   /// obstacles make their remaining motion at the same time: the bodies need room to give way.
   double largest_step(const VecX& x, const VecX& dx, bool with_obstacles);
+  /// The same, leaving this share of every gap.
+  double largest_step(const VecX& x, const VecX& dx, bool with_obstacles, double share);
   /// Doubles kappa when the least gap is tiny and still shrinking, where the options ask for it. Changes the potential.
   bool adapt(const VecX& x);
   /// Friction with the normal forces and tangents at x.

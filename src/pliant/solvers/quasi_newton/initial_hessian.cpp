@@ -3,6 +3,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/linalg/incomplete_cholesky.hpp"
 #include "pliant/linalg/pcg.hpp"
+#include "pliant/solvers/quasi_newton/contact_laplacian.hpp"
 #include "pliant/solvers/warp_canceling/node_rotations.hpp"
 
 namespace pliant {
@@ -165,11 +166,8 @@ class FrameStartHessian final : public InitialHessian {
  public:
   FrameStartHessian(std::shared_ptr<const Model> model, const InitialHessianOptions& options)
       : model_(std::move(model)), options_(options), laplacian_(model_, options.laplacian), H_(model_->pattern(), 3) {
-    if (!options_.iterative) {
-      cholesky_.analyze(model_->pattern(), 3);
-      return;
-    }
-    product_ = BlockProduct<double>(model_->pattern(), 3);
+    follow_pattern();
+    if (!options_.iterative) return;
     if (options_.preconditioner == InitialPreconditioner::laplacian)
       shared_ = std::make_unique<LaplacianPreconditioner>(model_->pattern());
     else
@@ -182,6 +180,7 @@ class FrameStartHessian final : public InitialHessian {
     linear_iterations_ = 0;
     if (options_.iterative) prepare_preconditioner(potential);
     potential.hessian(potential.start(), Projection::analytic, 1, H_);
+    follow_pattern();
     if (options_.iterative) {
       product_.set(H_);
       if (options_.preconditioner == InitialPreconditioner::jacobi) preconditioner_->set(product_);
@@ -207,6 +206,16 @@ class FrameStartHessian final : public InitialHessian {
   }
 
  private:
+  /// Contact couples other nodes in every step.
+  void follow_pattern() {
+    if (pattern_ == H_.shared_pattern()) return;
+    pattern_ = H_.shared_pattern();
+    if (options_.iterative)
+      product_ = BlockProduct<double>(pattern_, 3);
+    else
+      cholesky_.analyze(pattern_, 3);
+  }
+
   /// The constant ones, when what they were made for has changed.
   void prepare_preconditioner(IncrementalPotential& potential) {
     if (made_for_.fits(potential.problem())) return;
@@ -214,9 +223,11 @@ class FrameStartHessian final : public InitialHessian {
     if (shared_) {
       shared_->set_matrix(laplacian_.assemble(potential.problem()));
     } else if (options_.preconditioner == InitialPreconditioner::rest_pose) {
-      potential.rest_hessian(H_);
-      product_.set(H_);
-      preconditioner_->set(product_);
+      BlockMatrix H = potential.make_matrix();
+      potential.rest_hessian(H);
+      BlockProduct<double> product(H.shared_pattern(), 3);
+      product.set(H);
+      preconditioner_->set(product);
     }
   }
 
@@ -224,6 +235,7 @@ class FrameStartHessian final : public InitialHessian {
   InitialHessianOptions options_;
   LaplacianMatrix laplacian_;
   BlockMatrix H_;
+  std::shared_ptr<const BlockPattern> pattern_;  ///< of H_ and of what was made for it
   SparseCholesky cholesky_;
   BlockProduct<double> product_;
   std::unique_ptr<Preconditioner<double>> preconditioner_;
@@ -293,6 +305,7 @@ std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model
   switch (options.kind) {
     case InitialHessianKind::laplacian:
       if (options.iterative) return std::make_unique<IterativeLaplacian>(std::move(model), options);
+      if (model->contact()) return std::make_unique<ContactLaplacian>(std::move(model), options.laplacian);
       return std::make_unique<LaplacianHessian>(std::move(model), options.laplacian);
     case InitialHessianKind::scaled_identity:
       return std::make_unique<ScaledIdentity>(std::move(model));

@@ -36,6 +36,9 @@ class InitialHessian {
   /// For the step that the potential has begun. Returns whether A is another one than before, and counts factorisations
   /// in the report.
   virtual bool prepare(IncrementalPotential& potential, StepReport& report) = 0;
+  /// With contact, before every direction: brings A up to date with the contacts at x, where they are part of it. False
+  /// when that has no factor; status() tells why.
+  virtual bool update(IncrementalPotential&, const VecX& /*x*/, StepReport&) { return true; }
   virtual FactorStatus status() const = 0;
   /// r = A^{-1} q, or nearly; zero where prescribed, as q is.
   virtual void solve(const VecX& q, const Lbfgs& pairs, VecX& r) = 0;

@@ -20,7 +20,8 @@ const ChoiceNames<InitialPreconditioner> kHessianPreconditioners = {{"laplacian"
                                                                     {"jacobi", InitialPreconditioner::jacobi}};
 
 SolverSupport quasi_newton_support() {
-  return {.integrators = {Integrator::implicit_euler, Integrator::implicit_midpoint, Integrator::quasistatic}};
+  return {.integrators = {Integrator::implicit_euler, Integrator::implicit_midpoint, Integrator::quasistatic},
+          .contact = {Integrator::implicit_euler}};
 }
 
 /// `own`: what a single solver of the family has, after the integrator.

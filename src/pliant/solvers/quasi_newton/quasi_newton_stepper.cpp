@@ -15,6 +15,8 @@ namespace {
 constexpr double kTooSoft = 1.0 / 64;
 /// Stretched a thousandfold, a projected Hessian is singular to rounding: of its diagonal, this much is added.
 constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
+/// Of the step-length criterion, m/s.
+constexpr double kNewtonTolerance = 1e-3;
 
 }  // namespace
 
@@ -24,11 +26,18 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
       convergence_(this->model(), options.criterion),
       hessian_(make_initial_hessian(this->model(), options.hessian)),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
-      rho_(options.spectral_radius) {}
+      rho_(options.spectral_radius) {
+  // Newton's method, where it is needed, meets the criterion that was asked for, or one of its own.
+  const CriterionOptions newton{Criterion::step_length, kNewtonTolerance};
+  if (this->model()->contact()) contact_.emplace(potential(), options.stops_early ? options.criterion : newton);
+}
 
 void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
   if (!prepare(report) || !find_start(report)) return;
-  iterate(report);
+  do {
+    budget_ = report.iterations + options_.iterations;
+    iterate(report);
+  } while (contact_ && renew_friction(report));
   report.linear_iterations = hessian_->linear_iterations();
   std::swap(solution.x, current_.x);
   std::swap(solution.gradient, current_.gradient);
@@ -41,10 +50,13 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   previous_x_ = current_.x;
   potential().contact_change();
   for (;;) {
-    const bool is_last = report.iterations == options_.iterations;
+    if (contact_ && contact_->needs_newton(current_.x)) return end_by_newton(report);
+    const bool is_last = report.iterations == budget_ && !extend_budget(report);
     if (is_satisfied(is_last, report)) return;
+    if (is_last && needs_newton_) return end_by_newton(report);
     if (is_last) return report.end(Outcome::budget_spent, "");
     if (rescue_ && !follow(report)) return;
+    if (contact_ && !update(report)) return end_by_newton(report);
     history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
@@ -57,6 +69,10 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     if (descent.largest == 0) return report.end(Outcome::converged, "");
 
     const LineSearchResult found = search(descent, report);
+    if (contact_ && contact_->needs_newton(found)) {
+      if (found.accepted) std::swap(current_, trial_);
+      return end_by_newton(report);
+    }
     // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
     // not.
     if (found.alpha < kTooSoft && !rescue_ && hessian_->can_follow() && -descent.slope > std::abs(current_.energy)) {
@@ -75,8 +91,12 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
       forget_other_contacts();
     }
     std::swap(current_, trial_);  // trial_ is now the iterate before
+    if (contact_ && potential().contact()->adapt(current_.x))
+      current_.energy = potential().gradient(current_.x, current_.gradient);
     if (options_.method == QuasiNewtonMethod::chebyshev) accelerate();
     if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length))
+      return report.end(Outcome::converged, "");
+    if (contact_ && !options_.stops_early && contact_->is_settled(report.residuals.step_length))
       return report.end(Outcome::converged, "");
   }
 }
@@ -101,10 +121,11 @@ bool QuasiNewtonStepper::prepare(StepReport& report) {
 bool QuasiNewtonStepper::find_start(StepReport& report) {
   const Stopwatch watch(report.seconds.assembly);
   lbfgs_.forget();
-  rescue_ = false;
+  rescue_ = needs_newton_ = false;
   omega_ = 1;
-  plain_iterations_ = 0;
-  if (problem().has_inertia()) {
+  plain_iterations_ = friction_iterations_ = 0;
+  if (contact_ && contact_->find_start(current_, report)) return true;
+  if (problem().has_inertia() && !contact_) {
     current_.x = problem().predicted_start();
     current_.energy = potential().gradient(current_.x, current_.gradient);
     if (std::isfinite(current_.energy)) return true;
@@ -141,9 +162,30 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   return false;
 }
 
+/// Where contact asks too much of the matrix.
+void QuasiNewtonStepper::end_by_newton(StepReport& report) { contact_->newton().run(current_, trial_, report); }
+
+/// With contact, a step that has not settled when its budget is spent gets another one, or Newton's method.
+bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
+  if (!contact_) return false;
+  const ContactDescent::Verdict verdict = contact_->judge(current_.x, report.residuals.step_length);
+  needs_newton_ = verdict == ContactDescent::Verdict::needs_newton;
+  if (verdict != ContactDescent::Verdict::goes_on) return false;
+  budget_ += options_.iterations;
+  return true;
+}
+
+/// Makes contact at the iterate part of the matrix.
+bool QuasiNewtonStepper::update(StepReport& report) {
+  const Stopwatch watch(report.seconds.factorisation);
+  return hessian_->update(potential(), current_.x, report);
+}
+
 LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, StepReport& report) {
   const Stopwatch watch(report.seconds.line_search);
-  const LineSearchResult found = line_search(potential(), current_, {dx_, descent.slope}, options_.line_search, trial_);
+  const double largest = contact_ ? contact_->largest_step(current_.x, dx_) : 1;
+  const LineSearchResult found =
+      line_search(potential(), current_, {dx_, descent.slope, largest}, options_.line_search, trial_);
   report.line_search_evaluations += found.evaluations;
   if (found.accepted) report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
   if (options_.history)
@@ -187,6 +229,10 @@ void QuasiNewtonStepper::accelerate() {
   if (omega_ == 1) return;
   const double limit = trial_.energy;  // E(x_k)
   trial_.x = omega_ * (current_.x - trial_.x) + trial_.x;
+  if (contact_) {
+    dx_ = trial_.x - current_.x;
+    trial_.x = current_.x + contact_->largest_step(current_.x, dx_) * dx_;
+  }
   trial_.energy = potential().gradient(trial_.x, trial_.gradient);
   if (trial_.energy <= limit) {
     std::swap(current_, trial_);
@@ -194,6 +240,17 @@ void QuasiNewtonStepper::accelerate() {
     omega_ = 1;
     plain_iterations_ = 0;
   }
+}
+
+/// Whether to solve again, with the friction that belongs to what came out.
+bool QuasiNewtonStepper::renew_friction(const StepReport& report) {
+  ContactStep& contact = *potential().contact();
+  if (!report.succeeded() || ++friction_iterations_ >= contact.model().options.friction_iterations) return false;
+  const bool had_friction = contact.has_friction();
+  contact.renew_friction(current_.x);
+  if (!had_friction && !contact.has_friction()) return false;
+  current_.energy = potential().gradient(current_.x, current_.gradient);
+  return true;
 }
 
 /// The radius of 1 - A^{-1} H at rest, which rules the convergence of plain iterations, by power iteration from a fixed

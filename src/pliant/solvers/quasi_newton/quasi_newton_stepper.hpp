@@ -2,6 +2,7 @@
 
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/line_search.hpp"
+#include "pliant/solvers/quasi_newton/contact_descent.hpp"
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
 namespace pliant {
@@ -44,9 +45,13 @@ class QuasiNewtonStepper final : public Stepper {
   void iterate(StepReport& report);
   bool is_satisfied(bool is_last, StepReport& report);
   bool follow(StepReport& report);
+  bool update(StepReport& report);
+  bool extend_budget(const StepReport& report);
+  void end_by_newton(StepReport& report);
   LineSearchResult search(const history::Descent& descent, StepReport& report);
   void begin_rescue();
   void accelerate();
+  bool renew_friction(const StepReport& report);
   void forget_other_contacts();
   void estimate_spectral_radius();
 
@@ -54,12 +59,16 @@ class QuasiNewtonStepper final : public Stepper {
   ConvergenceTest convergence_;
   std::unique_ptr<InitialHessian> hessian_;
   Lbfgs lbfgs_;
+  std::optional<ContactDescent> contact_;
   Iterate current_, trial_;
   VecX dx_, previous_x_;
-  bool rescue_ = false;  ///< for the rest of the step the matrix is made anew at every iterate
-  double damping_ = 0;   ///< of these matrices
+  int budget_ = 0;             ///< ends the loop: a number of iterations, counted over the step
+  bool needs_newton_ = false;  ///< with contact: the budget is spent, and the step is Newton's from here on
+  bool rescue_ = false;        ///< for the rest of the step the matrix is made anew at every iterate
+  double damping_ = 0;         ///< of these matrices
   double rho_ = 0, omega_ = 1;
-  int plain_iterations_ = 0;  ///< since Chebyshev's acceleration began
+  int friction_iterations_ = 0;  ///< how often friction was renewed in this step
+  int plain_iterations_ = 0;     ///< since Chebyshev's acceleration began
 };
 
 }  // namespace pliant

@@ -1,0 +1,68 @@
+#include "pliant/solvers/quasi_newton/contact_descent.hpp"
+
+#include <cmath>
+
+namespace pliant {
+
+namespace {
+
+/// So many steps in a row that were shorter than this are a sign that the matrix does not serve.
+constexpr int kPatience = 3;
+constexpr double kShort = 0.1;
+/// Last corrections as shares of the smallest body: beyond the first the matrix does not serve, beyond the second it
+/// needs more iterations than it was given, below the third nothing moves any more.
+constexpr double kViolent = 1e-3, kUnsettled = 1e-4, kSettled = 1e-6;
+/// Budgets of iterations that an unsettled step is given before Newton's method ends it: ten are cheaper than one of
+/// Newton's.
+constexpr int kBudgets = 3;
+/// Where obstacles or other bodies cut off more than this of the inertial motion, in sizes of the smallest body, the
+/// matrix does not serve from the beginning.
+constexpr double kHeadlong = 0.1;
+
+}  // namespace
+
+ContactDescent::ContactDescent(IncrementalPotential& potential, const CriterionOptions& criterion)
+    : potential_(potential), contact_(*potential.contact()), newton_(potential, criterion) {}
+
+bool ContactDescent::find_start(Iterate& current, StepReport& report) {
+  short_steps_ = budgets_ = 0;
+  is_headlong_ = false;
+  newton_.begin_step(report);
+  const StepProblem& problem = potential_.problem();
+  current.x = problem.x_n;
+  const bool drives = !newton_.arrived(current.x);
+  if (problem.has_inertia()) {
+    dx_ = problem.predicted_start() - current.x;
+    double step = contact_.largest_step(current.x, dx_, drives, kShare);
+    is_headlong_ = (1 - step) * dx_.cwiseAbs().maxCoeff() > kHeadlong * contact_.model().size;
+    if (drives && step < 1) step = 0;  // bodies are in the way, and only Newton's direction takes them along
+    if (step > 0) {
+      current.x += step * dx_;
+      if (step == 1) problem.impose_boundary(current.x);
+      if (drives) contact_.place_obstacles(1);
+      current.energy = potential_.gradient(current.x, current.gradient);
+      if (std::isfinite(current.energy)) return true;
+      if (drives) contact_.place_obstacles(0);
+      current.x = problem.x_n;
+    }
+  }
+  current.energy = potential_.gradient(current.x, current.gradient);
+  return std::isfinite(current.energy);
+}
+
+bool ContactDescent::needs_newton(const LineSearchResult& found) {
+  short_steps_ = found.alpha < kShort ? short_steps_ + 1 : 0;
+  return !found.accepted || short_steps_ >= kPatience;
+}
+
+ContactDescent::Verdict ContactDescent::judge(const VecX& x, double step_length) {
+  const double share = step_length * potential_.problem().h / contact_.model().size;
+  if (share <= kUnsettled || !std::isfinite(contact_.minimum_gap(x))) return Verdict::done;
+  return share > kViolent || ++budgets_ >= kBudgets ? Verdict::needs_newton : Verdict::goes_on;
+}
+
+bool ContactDescent::is_settled(double step_length) const {
+  return step_length * potential_.problem().h < kSettled * contact_.model().size;
+}
+
+}  // namespace pliant

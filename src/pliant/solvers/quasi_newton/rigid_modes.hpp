@@ -1,0 +1,50 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <span>
+
+#include "pliant/sim/step_problem.hpp"
+
+namespace pliant {
+
+/// What a scalar matrix gets wrong about bodies as wholes, put right (docs/quasi-newton.md, "Contact"). It resists
+/// sliding as if it were pressing, and turning as if it were shearing. With Z the translations and infinitesimal
+/// rotations of the bodies that nothing holds,
+///
+///   A^{-1} + Z (C^{-1} - G^{-1}) Z^T,   G = Z^T A Z,   C = Z^T (inertia + contact, direction by direction) Z,
+///
+/// which is positive definite since A^{-1} - Z G^{-1} Z^T has no negative eigenvalues whatever Z is.
+class RigidModes {
+ public:
+  explicit RigidModes(const Model& model) : model_(model) {}
+
+  /// Finds the bodies that neither pins nor scripts hold in this step.
+  void begin_step(const StepProblem& problem);
+  /// For another scalar matrix A, at x: takes the rigid motions about where bodies are now.
+  void set_matrix(const VecX& x, const BlockMatrix& A);
+  /// For contact as it is now, which may change from iteration to iteration.
+  void set_springs(const StepProblem& problem, std::span<const ContactSpring> springs);
+  /// r += Z (C^{-1} - G^{-1}) Z^T q
+  void correct(const VecX& q, VecX& r);
+
+ private:
+  struct FreeBody {
+    Range nodes;
+    double mass_damping;  ///< 1/s
+    Vec3 centre;          ///< of mass, where the modes were made, m
+  };
+  using Moments = Eigen::Matrix4d;  ///< sum_ij a_ij (1, r_i) (1, r_j)^T, r the arm of a node
+
+  Eigen::MatrixXd matrix_modes(const BlockMatrix& A) const;
+  Eigen::MatrixXd exact_modes(const StepProblem& problem, std::span<const ContactSpring> springs) const;
+
+  const Model& model_;
+  std::vector<FreeBody> bodies_;
+  std::vector<Index> body_of_;  ///< number of the free body of each node, or -1
+  VecX arm_;                    ///< of each node from its body's centre, m
+  bool is_usable_ = false;      ///< C and G have factors
+  Eigen::LLT<Eigen::MatrixXd> C_, G_;
+  VecX force_, motion_;  ///< scratch: by body, six each
+};
+
+}  // namespace pliant
