@@ -58,7 +58,7 @@ class BackwardEuler {
     std::vector<VecX> terms = {times_mass((step - h * before.v) / (h * h)), -times_mass(gravity), elastic(x),
                                damping(before.x, step / h), grabs(before.grabs, x)};
     if (model_->colliders()) terms.push_back(colliders(x, time));
-    if (model_->contact()) terms.push_back(planes(x, time, h));
+    if (model_->contact()) terms.push_back(planes(x, time));
     std::vector<bool> prescribed(at(x.size()), false);
     for (const Pin& pin : model_->pins())
       for (Index i : pin.nodes)
@@ -322,10 +322,10 @@ class BackwardEuler {
   }
 
   /// Contact with planes, for bodies of which no two parts are nearer to each other than dhat.
-  VecX planes(const VecX& x, double time, double h) const {
+  VecX planes(const VecX& x, double time) const {
     const ContactModel& contact = *model_->contact();
     if (!contact.obstacles.empty()) throw std::logic_error("BackwardEuler knows contact with planes");
-    const double dhat = contact.options.dhat, kappa = contact.stiffness(h);
+    const double dhat = contact.options.dhat, kappa = contact.stiffness();
     VecX f = VecX::Zero(x.size());
     const VecX area = areas();
     for (const ContactModel::Placed& placed : contact.planes) {

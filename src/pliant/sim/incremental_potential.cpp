@@ -140,15 +140,10 @@ void IncrementalPotential::stiffness(const VecX& x, Projection projection, Block
   sum_hessians(problem_.pose(x), projection, H);
 }
 
-void IncrementalPotential::linearise_contact(const VecX& x, VecX& force, BlockMatrix& H) {
-  const Pose pose = problem_.pose(x);
-  force.setZero(x.size());
-  contact_->add_gradient(pose, force);
-  force = -force;
-  const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
+void IncrementalPotential::linearise_contact(VecX& force, BlockMatrix& H) {
+  const auto& pattern = contact_pattern_->cover(contact_->energies_at(problem_.x_n));
   if (H.shared_pattern() != pattern) H = BlockMatrix(pattern, 3);
-  H.set_zero();
-  contact_->add_hessian(pose, Projection::analytic, H);
+  contact_->linearise(problem_.pose(problem_.x_n), problem_.h * problem_.v_n, force, H);
 }
 
 void IncrementalPotential::copy_with_contact(const BlockMatrix& H, const BlockMatrix& contact, BlockMatrix& A) const {

@@ -55,8 +55,8 @@ class IncrementalPotential final : public StepFunction {
                         BlockMatrix& A, Drive* drive);
   /// Overwrites H with the Hessian of all but inertia and damping, over all unknowns, prescribed ones too.
   void stiffness(const VecX& x, Projection projection, BlockMatrix& H);
-  /// The forces of contact and friction at x, N, and their projected stiffness on a pattern of its own.
-  void linearise_contact(const VecX& x, VecX& force, BlockMatrix& H);
+  /// ContactStep::linearise where the step begins and for its inertial way, with H on a pattern of its own.
+  void linearise_contact(VecX& force, BlockMatrix& H);
   /// A = H on the model's pattern + what linearise_contact() gave last.
   void copy_with_contact(const BlockMatrix& H, const BlockMatrix& contact, BlockMatrix& A) const;
   /// Overwrites A with the Hessian at rest, projected: a function of the model and the problem's MatrixKey alone,

@@ -51,6 +51,8 @@ bool StagnationTest::reached(const VecX& x, double largest_dx, double residual) 
 
 ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options)
     : model_(std::move(model)), options_(options) {
+  if (options_.kind == Criterion::automatic)
+    options_.kind = model_->contact() ? Criterion::step_length : Criterion::acceleration;
   if (options_.kind == Criterion::reference_force) scale_ = model_->external_force().norm();
   if (options_.kind == Criterion::characteristic) scale_ = characteristic_force(*model_);
 }
@@ -70,6 +72,7 @@ bool ConvergenceTest::satisfied(const Residuals& residuals, int iterations) cons
       return residuals.force <= options_.tolerance * scale_;
     case Criterion::acceleration:
       return residuals.acceleration <= options_.tolerance;
+    case Criterion::automatic:
     case Criterion::step_length:
       return false;
   }

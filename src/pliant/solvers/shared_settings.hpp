@@ -8,7 +8,8 @@
 // Settings that several families of solvers share.
 namespace pliant {
 
-inline const ChoiceNames<Criterion> kCriterionNames = {{"acceleration", Criterion::acceleration},
+inline const ChoiceNames<Criterion> kCriterionNames = {{"auto", Criterion::automatic},
+                                                       {"acceleration", Criterion::acceleration},
                                                        {"residual", Criterion::residual},
                                                        {"reference-force", Criterion::reference_force},
                                                        {"characteristic", Criterion::characteristic},
@@ -30,7 +31,12 @@ inline ChoiceNames<Integrator> integrator_names(const std::vector<Integrator>& i
 /// The unit of `tolerance` goes with the criterion.
 inline constexpr const char* kToleranceUnit = "m/s^2, N, 1 or m/s";
 
-inline Setting criterion_setting() { return {.name = "criterion", .summary = "what tolerance is compared with"}; }
+inline Setting criterion_setting() {
+  return {.name = "criterion",
+          .summary =
+              "what tolerance is compared with; auto: step-length where there is contact or colliders, "
+              "acceleration elsewhere"};
+}
 /// The tolerance of solvers that are given a number of iterations; their options call it `stops_early`.
 inline Setting early_end_setting() {
   return {.name = "tolerance",

@@ -28,7 +28,7 @@ class Search {
       if (is_flat(point)) return accept(point);
       if (point.slope >= 0) return zoom(point, last);
       // With contact nobody has looked beyond the largest step.
-      if (alpha >= kLongest || ray_.largest < 1 || potential_.contact()) return accept(point);
+      if (alpha >= kLongest || ray_.largest < 1 || function_.contact()) return accept(point);
       last = point;
     }
   }

@@ -127,6 +127,34 @@ void ContactStep::add_hessian(const Pose& pose, Projection projection, BlockMatr
   assembler_.add_hessian(pose, projection, A);
 }
 
+void ContactStep::linearise(const Pose& pose, const VecX& way, VecX& force, BlockMatrix& H) {
+  force = forces(pose).normal;
+  H.set_zero();
+  const double repulsion_alone[] = {1, 0};
+  assembler_.add_hessian(pose, Projection::analytic, H, repulsion_alone);
+  const VecX ahead = pose.x + way;
+  std::vector<ContactSpring> springs;
+  friction_.append_springs(ahead, springs);
+  std::vector<double> values(springs.size()), gradients(12 * springs.size());
+  friction_.evaluate({ahead, pose.activation, pose.time}, {0, static_cast<Index>(springs.size())}, values.data(),
+                     gradients.data());
+  for (std::size_t s = 0; s < springs.size(); ++s) {
+    const ContactSpring& spring = springs[s];
+    Vec3 moved = Vec3::Zero();
+    for (std::size_t k = 0; k < 4; ++k)
+      if (spring.nodes[k] >= 0) moved += spring.weight[k] * node(way, spring.nodes[k]);
+    const Vec3 held = spring.stiffness * moved;
+    for (std::size_t b = 0; b < 4; ++b) {
+      const Index j = spring.nodes[b];
+      if (j < 0) continue;
+      node(force, j) += spring.weight[b] * held - Eigen::Map<const Vec3>(gradients.data() + 12 * s + 3 * b);
+      for (std::size_t a = 0; a < 4; ++a)
+        if (const Index i = spring.nodes[a]; i >= 0 && i <= j)
+          Eigen::Map<Mat3>(H.block(H.pattern().find(i, j))) += spring.weight[a] * spring.weight[b] * spring.stiffness;
+    }
+  }
+}
+
 void ContactStep::find_springs(const VecX& x, std::vector<ContactSpring>& springs) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(x);

@@ -31,6 +31,10 @@ class ContactStep final : public Term {
   /// Brings the stencils up to date with x, so that the pattern of a matrix for it can be made.
   std::span<const Energy* const> energies_at(const VecX& x);
   void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) override;
+  /// For linear systems whose solution leads from x about as far as `way`: overwrites `force` (N) and H, on a pattern
+  /// that covers energies_at(x), with f(y) = force - H (y - x). Repulsion is linearised at x, friction at x + way: a
+  /// body that slides at speed is to be held back with the force of sliding, not with the stiffness of sticking.
+  void linearise(const Pose& pose, const VecX& way, VecX& force, BlockMatrix& H);
   /// Contact and friction at x as springs, for matrices that only have to come near the Hessian.
   void find_springs(const VecX& x, std::vector<ContactSpring>& springs);
 

@@ -47,7 +47,7 @@ void ConjacStepper::advance(Solution& solution, StepReport& report) {
   assign_roles();
   x_ = problem().x_n;
   if (links_) look_at_links();
-  if (linear_contact_) potential().linearise_contact(x_, linear_contact_->force, linear_contact_->stiffness);
+  if (linear_contact_) potential().linearise_contact(linear_contact_->force, linear_contact_->stiffness);
   if (options_.initial_solve && problem().steps_before == 0 && !settle(report)) return;
   {
     const Stopwatch watch(report.seconds.assembly);

@@ -15,7 +15,7 @@ struct NewtonOptions {
   Integrator integrator = Integrator::implicit_euler;
   bool starts_at_prediction = false;             ///< x~ in place of x^n, where the energy is finite there
   Projection projection = Projection::analytic;  ///< where the method projects
-  CriterionOptions criterion;
+  CriterionOptions criterion{.kind = Criterion::automatic};
   LineSearchOptions line_search;
   LinearOptions linear;
   int max_iterations = 1000;

@@ -1,5 +1,6 @@
 #include "pliant/solvers/quasi_newton/rigid_modes.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 

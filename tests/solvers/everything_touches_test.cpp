@@ -1,0 +1,136 @@
+// Contact and friction under every solver of the catalogue: the same few scenes, judged by theory and by an
+// intersection test that no solver uses while it steps.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pliant/contact/intersection.hpp"
+#include "pliant/solvers/catalogue.hpp"
+#include "support/models.hpp"
+#include "support/solver_names.hpp"
+
+namespace pliant {
+namespace {
+
+class Touching : public ::testing::TestWithParam<std::string> {
+ protected:
+  BodyOptions block(const std::string& name, const Vec3& size, std::array<Index, 3> cells, const Vec3& centre,
+                    double young) const {
+    MeshData data = box({.size = size, .cells = cells});
+    for (Vec3& p : data.vertices) p += centre - 0.5 * size;
+    BodyOptions body;
+    body.name = name;
+    body.mesh = std::make_shared<TetMesh>(std::move(data));
+    body.material = testing::material(testing::law_for(GetParam()), young, 0.3);
+    return body;
+  }
+
+  /// Steps, and looks at every state: nothing cuts anything, and nothing is behind a plane.
+  void run(const std::shared_ptr<const Model>& model, State& state, double h, int steps) const {
+    const auto stepper = make_stepper(model, GetParam());
+    for (int k = 0; k < steps; ++k) {
+      const StepReport report = stepper->step(state, h);
+      ASSERT_TRUE(report.succeeded()) << "step " << k << ": " << to_string(report.outcome) << ", " << report.detail;
+      ASSERT_TRUE(is_apart(*model, state)) << "step " << k;
+    }
+  }
+
+  static bool is_apart(const Model& model, const State& state) {
+    const ContactModel& contact = *model.contact();
+    VecX all = contact.rest;
+    all.head(state.x.size()) = state.x;
+    for (const ContactModel::Placed& obstacle : contact.obstacles)
+      for (Index i = obstacle.positions.begin; i < obstacle.positions.end; ++i)
+        node(all, i) = obstacle.motion.pose(state.time).from_rest(node(contact.rest, i));
+    BroadPhase broad(contact.surface);
+    if (!find_intersections(broad, all).empty()) return false;
+    for (const ContactModel::Placed& plane : contact.planes) {
+      const RigidPose pose = plane.motion.pose(state.time);
+      const Vec3 n = pose.rotation * plane.plane.normal, point = pose.from_rest(plane.plane.point);
+      for (Index i : contact.surface->points)
+        if (i < model.nodes() && !(n.dot(node(all, i) - point) > 0)) return false;
+    }
+    return true;
+  }
+
+  static Vec3 centre(const VecX& x, Range nodes) {
+    Vec3 sum = Vec3::Zero();
+    for (Index i = nodes.begin; i < nodes.end; ++i) sum += node(x, i);
+    return sum / nodes.size();
+  }
+};
+
+Collider floor_with(double friction) { return {"floor", PlaneShape{}, {}, 1e5, friction}; }
+
+/// A slope of 20 degrees, as gravity that leans.
+const Vec3 kLeaningGravity = 9.81 * Vec3(std::sin(M_PI / 9), -std::cos(M_PI / 9), 0);
+
+TEST_P(Touching, FrictionHoldsABlockOnASlope) {
+  for (const Index cells : {2, 4})
+    for (const double fps : {30.0, 60.0}) {
+      ModelBuilder builder;
+      builder.set_gravity(kLeaningGravity);
+      builder.add_body(block("block", {0.2, 0.1, 0.2}, {cells, cells / 2, cells}, {0, 0.0501, 0}, 1e6));
+      builder.add_collider(floor_with(1));
+      const auto model = builder.build();
+      State state = model->rest_state();
+      run(model, state, 1 / fps, static_cast<int>(fps));
+      EXPECT_LT((centre(state.x, {0, model->nodes()}) - centre(model->rest(), {0, model->nodes()})).norm(), 5e-3)
+          << cells << " cells, " << fps << " fps";
+    }
+}
+
+TEST_P(Touching, ABlockSlidesDownASlopeAsTheorySays) {
+  constexpr double kFriction = 0.2, h = 1.0 / 60;
+  ModelBuilder builder;
+  builder.set_gravity(kLeaningGravity);
+  builder.add_body(block("block", {0.2, 0.1, 0.2}, {4, 2, 4}, {0, 0.0501, 0}, 1e6));
+  builder.add_collider(floor_with(kFriction));
+  const auto model = builder.build();
+  State state = model->rest_state();
+  run(model, state, h, 30);
+  const Vec3 before = testing::momentum(*model, state);
+  run(model, state, h, 30);
+  const double mass = model->mass().lumped().sum();
+  const double gained = (testing::momentum(*model, state) - before).x() / mass;
+  const double theory = 0.5 * (kLeaningGravity.x() + kFriction * kLeaningGravity.y());
+  EXPECT_NEAR(gained, theory, 0.05 * theory);
+}
+
+TEST_P(Touching, ABlockRestsOnAnotherAsUnderNewton) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(block("lower", {0.3, 0.1, 0.3}, {4, 2, 4}, {0, 0.051, 0}, 2e5));
+  builder.add_body(block("upper", {0.15, 0.1, 0.15}, {3, 2, 3}, {0.01, 0.152, 0.02}, 2e5));
+  builder.add_collider(floor_with(0.3));
+  builder.set_contact({.dhat = 1e-3, .friction = 0.3});
+  const auto model = builder.build();
+  State state = model->rest_state(), reference = state;
+  run(model, state, 1.0 / 60, 40);
+  const auto newton = make_stepper(model, "pod-newton", {{"criterion", std::string("step-length")}});
+  for (int k = 0; k < 40; ++k) newton->step(reference, 1.0 / 60);
+  EXPECT_LT((state.x - reference.x).cwiseAbs().maxCoeff(), 0.02 * 0.3);
+}
+
+TEST_P(Touching, AFastBlockDoesNotPassAThinPlate) {
+  ModelBuilder builder;
+  BodyOptions bullet = block("bullet", {0.1, 0.1, 0.1}, {2, 2, 2}, {0, 0.2, 0}, 1e6);
+  bullet.velocity = {0, -20, 0};
+  builder.add_body(bullet);
+  builder.add_collider({"table", BoxShape{Vec3::Zero(), Vec3(0.5, 0.02, 0.5)}, {}, 1e5, 0});
+  const auto model = builder.build();
+  State state = model->rest_state();
+  const auto stepper = make_stepper(model, GetParam());
+  for (int k = 0; k < 6; ++k) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.advanced() || report.outcome == Outcome::diverged) << report.detail;
+    ASSERT_TRUE(is_apart(*model, state)) << "step " << k;
+  }
+  EXPECT_GT(centre(state.x, {0, model->nodes()}).y(), 0.02);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, Touching, ::testing::ValuesIn(testing::solver_names()),
+                         [](const auto& tested) { return testing::identifier(tested.param); });
+
+}  // namespace
+}  // namespace pliant
