@@ -133,7 +133,7 @@ const Section& contact_section() {
       "[contact]",
       "in [contact]",
       "Contact that never passes through, between bodies, of bodies with themselves and with colliders, for the "
-      "solvers of the Newton family. Surfaces must be apart where they start.",
+      "solvers of the Newton family and the position-based ones. Surfaces must be apart where they start.",
       {{.name = "dhat",
         .summary = "Distance below which surfaces repel each other.",
         .unit = "m",
