@@ -101,7 +101,7 @@ std::vector<Feature> features() {
   };
   return {
       {"nothing", {}, "", plain},
-      {"contact", all_but(kNewtonFamily + kQuasiNewtonFamily), "contact between surfaces", touching},
+      {"contact", {}, "", touching},
       {"quasistatic contact",
        all_but({"pod-newton", "newton", "projected-newton"}),
        "",
@@ -131,7 +131,7 @@ std::vector<Feature> features() {
       {"a cut", {}, "", plain, {Integrator::implicit_euler, {0}}},
       {"a cut of what touches itself", all_but({}), "", touching, {Integrator::implicit_euler, {0}}},
       {"a cut of what touches others",
-       all_but(kNewtonFamily + kQuasiNewtonFamily),
+       {},
        "contact between surfaces",
        with([](Beam& b) { b.builder.set_contact({.self = false}); }),
        {Integrator::implicit_euler, {0}}},

@@ -133,7 +133,7 @@ const Section& contact_section() {
       "[contact]",
       "in [contact]",
       "Contact that never passes through, between bodies, of bodies with themselves and with colliders, for the "
-      "solvers of the Newton and quasi-Newton families. Surfaces must be apart where they start.",
+      "every solver. Surfaces must be apart where they start.",
       {{.name = "dhat",
         .summary = "Distance below which surfaces repel each other. 0 chooses a thousandth of the smallest body's "
                    "diagonal, but no more than a tenth of the shortest edge of a surface; `pliant check` tells.",
