@@ -15,8 +15,6 @@ namespace {
 
 using Names = std::set<std::string>;
 
-const Names kNewtonFamily = {"pod-newton", "newton", "projected-newton", "kinetic-newton"};
-const Names kQuasiNewtonFamily = {"quasi-newton", "projective-dynamics", "chebyshev"};
 const Names kCorotationalFamily = {"corotational", "corotational-cg", "stiffness-warping", "warp-canceling"};
 const Names kPositionFamily = {"xpbd", "b-pxpbd", "fp-pxpbd", "grid-b-pxpbd"};
 const Names kConstraintSolvers = {"xpbd", "b-pxpbd", "grid-b-pxpbd"};

@@ -51,8 +51,10 @@ bool StagnationTest::reached(const VecX& x, double largest_dx, double residual) 
 
 ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options)
     : model_(std::move(model)), options_(options) {
-  if (options_.kind == Criterion::automatic)
+  if (options_.kind == Criterion::automatic) {
     options_.kind = model_->contact() ? Criterion::step_length : Criterion::acceleration;
+    if (model_->contact()) options_.tolerance *= 0.01;
+  }
   if (options_.kind == Criterion::reference_force) scale_ = model_->external_force().norm();
   if (options_.kind == Criterion::characteristic) scale_ = characteristic_force(*model_);
 }

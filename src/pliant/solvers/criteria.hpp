@@ -13,7 +13,9 @@ namespace pliant {
 /// When an iteration has converged (pitfalls, section 8). `r` is the gradient of the incremental potential over the
 /// free unknowns.
 enum class Criterion {
-  automatic,        ///< step_length in models with contact, acceleration in all others
+  /// acceleration; in models with contact step_length, with a hundredth of the tolerance in m/s, since friction hides
+  /// from steps that are not well below eps_v
+  automatic,
   residual,         ///< |r|_2 <= tolerance, N
   reference_force,  ///< |r|_2 <= tolerance |f_ext|_2
   characteristic,   ///< |r|_2 <= tolerance times a force that stiffness and mesh suggest (Zhu 2018, Li 2019)

@@ -34,8 +34,8 @@ inline constexpr const char* kToleranceUnit = "m/s^2, N, 1 or m/s";
 inline Setting criterion_setting() {
   return {.name = "criterion",
           .summary =
-              "what tolerance is compared with; auto: step-length where there is contact or colliders, "
-              "acceleration elsewhere"};
+              "what tolerance is compared with; auto: acceleration, or, where there is contact or a collider, "
+              "step-length with a hundredth of the tolerance"};
 }
 /// The tolerance of solvers that are given a number of iterations; their options call it `stops_early`.
 inline Setting early_end_setting() {

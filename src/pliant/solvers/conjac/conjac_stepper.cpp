@@ -101,7 +101,8 @@ bool ConjacStepper::solve_contact(StepReport& report) {
   const double h = problem().h;
   BlockMatrix& A = contact_->matrix();
   potential().stiffness(problem().x_n, Projection::analytic, A);
-  for (double& a : A.values()) a *= options_.beta;
+  const double weight = std::max(1.0, options_.beta);  // less, and what is stopped here is pushed off too fast
+  for (double& a : A.values()) a *= weight;
   if (const BlockMatrix* D = potential().damping())
     for (std::size_t k = 0; k < A.values().size(); ++k) A.values()[k] += D->values()[k] / h;
   model()->mass().add_to(A, 1 / (h * h));
