@@ -223,7 +223,7 @@ TEST(Support, SeveralReasonsAreAllNamed) {
     b.builder.set_contact({});
   });
   EXPECT_EQ(refusals(find_solver("corotational"), *model, complete_parameters(find_solver("corotational"), {})).size(),
-            3u);
+            2u);
   EXPECT_EQ(refusals(find_solver("pod-newton"), *model, complete_parameters(find_solver("pod-newton"), {})).size(), 0u);
 }
 

@@ -377,18 +377,20 @@ void ConjacStepper::apply_friction() {
 /// Eq. (13): x becomes x0 + h v plus the corrections of the quasistatic nodes.
 void ConjacStepper::stabilise(StepReport& report) {
   const StabilisationOptions& options = options_.stabilisation;
+  // Forces of contact vary too much over a step for a share of the correction to be right without looking.
+  const bool searches = options.line_search || contact_;
   x_ += problem().h * v_;
   if (links_) {
     poses_ = links_->advance(poses_, z_.tail(joints_), problem().h);
     links_->place(poses_, x_);
   }
   int begin = 0;
-  if (!options.line_search && options.corrections > 0) {
+  if (!searches && options.corrections > 0) {
     x_ += options.gamma * U_.rightCols(1);
     begin = 1;
   }
   for (int k = begin; k < options.corrections; ++k) {
-    const double alpha = correct(x_, options.line_search ? 1 : options.gamma, report);
+    const double alpha = correct(x_, searches ? 1 : options.gamma, report);
     report.smallest_alpha = std::min(report.smallest_alpha, alpha);
     if (alpha == 0) return;
   }
