@@ -37,7 +37,6 @@ class FrictionEnergy final : public Energy {
   void set_pairs(std::vector<FrictionPair> pairs, double distance);
   const std::vector<FrictionPair>& pairs() const { return pairs_; }
   const SmoothFriction& law() const { return law_; }
-  Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
 
   std::string_view name() const override { return "friction"; }
   const Stencils& stencils() const override { return stencils_; }
@@ -46,6 +45,8 @@ class FrictionEnergy final : public Energy {
   std::int64_t revision() const override { return revision_; }
 
  private:
+  Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
+
   std::vector<FrictionPair> pairs_;
   SmoothFriction law_;
   Stencils stencils_;
