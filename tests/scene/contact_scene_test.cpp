@@ -59,10 +59,28 @@ friction = 0.9
   EXPECT_NE(describe(scene, *model).find("dhat 0.002 m"), std::string::npos);
 }
 
-TEST(ContactScene, WithoutItCollidersPushByPenalty) {
+TEST(ContactScene, WithoutItBodiesTouchCollidersAlone) {
   const auto model = build_model(parse_scene(kScene, "test.toml"));
+  ASSERT_NE(model->contact(), nullptr);
+  EXPECT_EQ(model->colliders(), nullptr);
+  EXPECT_FALSE(model->contact()->options.bodies);
+  EXPECT_FALSE(model->contact()->surface->may_touch(0, 0));
+}
+
+TEST(ContactScene, CollidersPushByPenaltyOnRequest) {
+  const auto model = build_model(parse_scene(kScene, "test.toml", ".", {{"simulation.colliders=penalty"}, ""}));
   EXPECT_EQ(model->contact(), nullptr);
   EXPECT_NE(model->colliders(), nullptr);
+}
+
+TEST(ContactScene, ChoosesDhatFromTheMesh) {
+  const auto model = build_model(parse_scene(kScene + "[contact]\n", "test.toml"));
+  double shortest = std::numeric_limits<double>::infinity();
+  const ContactModel& contact = *model->contact();
+  for (std::size_t e = 0; e < contact.surface->edges.size(); ++e)
+    if (contact.surface->edges[e][0] < model->nodes()) shortest = std::min(shortest, contact.edge_length2[e]);
+  EXPECT_GT(contact.options.dhat, 0);
+  EXPECT_LE(contact.options.dhat, 0.1 * std::sqrt(shortest) * (1 + 1e-12));
 }
 
 TEST(ContactScene, ReadsSurfacesAsObstacles) {
@@ -74,7 +92,7 @@ TEST(ContactScene, ReadsSurfacesAsObstacles) {
   ASSERT_EQ(model->contact()->obstacles.size(), 1u);
   const Index first = model->contact()->obstacles[0].positions.begin;
   EXPECT_EQ(Vec3(node(model->contact()->rest, first + 1)), Vec3(2, -1, 0));
-  EXPECT_NE(message(kScene + surface, folder).find("add [contact]"), std::string::npos);
+  EXPECT_EQ(build_model(parse_scene(kScene + surface, "test.toml", folder))->contact()->obstacles.size(), 1u);
 }
 
 TEST(ContactScene, NamesWhatIsWrong) {

@@ -172,10 +172,10 @@ TEST(Scene, ASettingGivenTwiceIsRefusedOnlyWhereSomebodyGaveBoth) {
 }
 
 TEST(Scene, ASolverThatCannotRunItIsRefusedWithThoseThatCan) {
-  expect_error(scene_with(0, "", "[contact]\n"),
-               {"--solver: the solver 'conjac' cannot run this scene: it has no contact between surfaces",
+  expect_error(scene_with(5, "duration = 0.1\nmass = \"consistent\""),
+               {"--solver: the solver 'xpbd' cannot run this scene: it needs mass = \"lumped\"",
                 "Solvers that can: pod-newton, newton, projected-newton, kinetic-newton"},
-               {{}, "conjac"});
+               {{}, "xpbd"});
   expect_error(scene_with(5, "duration = 0.1\nintegrator = \"quasistatic\""),
                {"scene.toml:6: the solver 'kinetic-newton' has no integrator \"quasistatic\"", "fp-pxpbd"},
                {{}, "kinetic-newton"});

@@ -37,7 +37,6 @@ class FrictionEnergy final : public Energy {
   void set_pairs(std::vector<FrictionPair> pairs, double distance);
   const std::vector<FrictionPair>& pairs() const { return pairs_; }
   const SmoothFriction& law() const { return law_; }
-  Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
 
   /// Appends the pairs as springs across their normals.
   void append_springs(const VecX& x, std::vector<ContactSpring>& springs) const;
@@ -49,6 +48,7 @@ class FrictionEnergy final : public Energy {
   std::int64_t revision() const override { return revision_; }
 
  private:
+  Eigen::Vector2d slip(const FrictionPair& pair, const VecX& x) const;
   Mat3 stiffness(const FrictionPair& pair, const Eigen::Vector2d& slip) const;
 
   std::vector<FrictionPair> pairs_;
