@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "pliant/base/error.hpp"
 #include "pliant/scene/scene.hpp"

@@ -20,6 +20,8 @@ inline constexpr Feature kFeatures[] = {
     {"stiffness damping", "damping = {stiffness = 0.02}\n", ""},
     {"collider", "",
      "[[collider]]\nsphere = {centre = [0.8, -0.35, 0.1], radius = 0.3}\nstiffness = 1e4\nfriction = 0.3\n"},
+    {"penalty", "",
+     "[[collider]]\nsphere = {centre = [0.8, -0.35, 0.1], radius = 0.3}\nstiffness = 1e4\nfriction = 0.3\n"},
     {"contact", "",
      "[[collider]]\nsphere = {centre = [0.8, -0.35, 0.1], radius = 0.3}\n[contact]\ndhat = 0.01\nfriction = 0.3\n"},
     {"cut", "", "[[cut]]\ntime = 0.07\nplane = {point = [0.5, 0, 0], normal = [1, 0, 0]}\n"},
@@ -33,7 +35,8 @@ inline std::string swinging_bar(const Feature& feature, const std::string& solve
 [simulation]
 dt = 0.015625
 frames = 12
-[[body]]
+)" + std::string(feature.name == "penalty" ? "colliders = \"penalty\"\n" : "") +
+         R"([[body]]
 name = "bar"
 box = {size = [1, 0.2, 0.2], cells = [6, 1, 1]}
 material = "fixed-corotated"
@@ -51,7 +54,8 @@ inline std::vector<std::string> solver_settings(const SolverEntry& solver) {
   for (const Setting& parameter : solver.parameters.keys) {
     for (const std::string& choice : parameter.choices)
       if (parameter.name != "integrator" && parameter.fallback != '"' + choice + '"')
-        settings.push_back(parameter.name + " = \"" + choice + "\"\n");
+        settings.push_back(parameter.name + " = \"" + choice + "\"\n" +
+                           (parameter.name == "schedule" ? "costs = \"flops\"\n" : ""));  // seconds are never the same
     if (parameter.kind == Kind::boolean)
       settings.push_back(parameter.name + (parameter.fallback == "true" ? " = false\n" : " = true\n"));
   }

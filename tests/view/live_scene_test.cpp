@@ -287,8 +287,8 @@ TEST(LiveScene, ForgedSavedStatesAreRefusedInWords) {
 
 TEST(LiveScene, ASolverThatRefusesTheSceneIsToldInWordsAndTheOneAtWorkGoesOn) {
   LiveScene live(parse_scene(kBeam + "", "beam", ".", {{"solver.name=newton"}, ""}), "");
-  Scene scene = parse_scene(kBeam + "[contact]\ndhat = 0.01\n", "beam", ".",
-                            {{"simulation.mass=consistent"}, "pod-newton"});
+  Scene scene =
+      parse_scene(kBeam + "[contact]\ndhat = 0.01\n", "beam", ".", {{"simulation.mass=consistent"}, "pod-newton"});
   LiveScene touching(scene, "");
   const std::string why = message_of([&] { touching.set_solver(0, "fp-pxpbd", std::nullopt); });
   EXPECT_NE(why.find("mass = \"lumped\""), std::string::npos) << why;
