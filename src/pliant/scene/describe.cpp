@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {
@@ -35,6 +37,22 @@ std::string format(const Lame& lame) {
   const double young = lame.mu * (3 * lame.lambda + 2 * lame.mu) / (lame.lambda + lame.mu);
   const double poisson = lame.lambda / (2 * (lame.lambda + lame.mu));
   return fmt::format("E = {:.4g} Pa, nu = {:.4g}", young, poisson);
+}
+
+/// A step that is judged by lengths above the speed at which friction begins to slide may end before it does.
+std::string describe_loose_tolerance(const Scene& scene, const ContactModel& contact) {
+  const bool rubs = std::any_of(contact.friction.begin(), contact.friction.end(), [](double mu) { return mu > 0; });
+  const auto criterion = scene.solver.parameters.find("criterion"),
+             tolerance = scene.solver.parameters.find("tolerance");
+  if (!rubs || criterion == scene.solver.parameters.end() || tolerance == scene.solver.parameters.end()) return {};
+  const auto* kind = std::get_if<std::string>(&criterion->second);
+  const auto* speed = std::get_if<double>(&tolerance->second);
+  if (!kind || *kind != "step-length" || !speed || *speed <= contact.options.eps_v) return {};
+  return fmt::format(
+      "          warning: bodies that should slide may stick, since tolerance = {:.4g} m/s is above eps_v = {:.4g} "
+      "m/s; "
+      "take a smaller one, or criterion = \"auto\"\n",
+      *speed, contact.options.eps_v);
 }
 
 }  // namespace
@@ -102,6 +120,7 @@ std::string describe(const Scene& scene, const Model& model) {
         if (placed.withdrawn > 0)
           text += fmt::format("          a body begins in touch with '{}', which is therefore taken {:.2g} m smaller\n",
                               placed.name, placed.withdrawn);
+    text += describe_loose_tolerance(scene, contact);
   }
   static const char* const kJoints[] = {"fixed", "hinge", "ball", "free"};
   for (const SceneLink& from : scene.links)
