@@ -91,6 +91,26 @@ Shape withdraw(Shape shape, double by) {
   return shape;
 }
 
+/// min(1e-3 of the smallest body's diagonal, 0.1 of the shortest surface edge), but not below 1e-6 of that diagonal, m:
+/// small against what can be seen, and smaller than what lies apart on one surface, where bodies touch themselves.
+double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies, bool bodies_touch) {
+  double size = std::numeric_limits<double>::infinity(), edge = size;
+  for (const ContactBody& body : bodies) {
+    Aabb box;
+    const auto measure_edge = [&](Index i, Index j) {
+      box.include(Vec3(node(rest, i)));
+      box.include(Vec3(node(rest, j)));
+      if (const double length = (node(rest, i) - node(rest, j)).norm(); length > 0) edge = std::min(edge, length);
+    };
+    for (const Triangle& t : body.triangles)
+      for (std::size_t k = 0; k < 3; ++k) measure_edge(t[k], t[(k + 1) % 3]);
+    for (const Edge& e : body.edges) measure_edge(e[0], e[1]);
+    if (const double diagonal = (box.max - box.min).norm(); diagonal > 0) size = std::min(size, diagonal);
+  }
+  if (!std::isfinite(size)) return 1e-3;  // loose points alone
+  return bodies_touch ? std::max(1e-6 * size, std::min(1e-3 * size, 0.1 * edge)) : 1e-3 * size;
+}
+
 std::size_t group_named(const ContactModel& model, const std::string& name) {
   const auto found = std::find(model.group_names.begin(), model.group_names.end(), name);
   if (found != model.group_names.end()) return static_cast<std::size_t>(found - model.group_names.begin());
@@ -128,24 +148,6 @@ void set_pairs(ContactModel& model, ContactSurface& surface, std::size_t bodies,
 
 }  // namespace
 
-double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies) {
-  double size = std::numeric_limits<double>::infinity(), edge = size;
-  for (const ContactBody& body : bodies) {
-    Aabb box;
-    const auto measure_edge = [&](Index i, Index j) {
-      box.include(Vec3(node(rest, i)));
-      box.include(Vec3(node(rest, j)));
-      if (const double length = (node(rest, i) - node(rest, j)).norm(); length > 0) edge = std::min(edge, length);
-    };
-    for (const Triangle& t : body.triangles)
-      for (std::size_t k = 0; k < 3; ++k) measure_edge(t[k], t[(k + 1) % 3]);
-    for (const Edge& e : body.edges) measure_edge(e[0], e[1]);
-    if (const double diagonal = (box.max - box.min).norm(); diagonal > 0) size = std::min(size, diagonal);
-  }
-  if (!std::isfinite(size)) return 1e-3;  // loose points alone
-  return std::max(1e-6 * size, std::min(1e-3 * size, 0.1 * edge));
-}
-
 double ContactModel::stiffness() const {
   if (options.kappa > 0) return options.kappa;
   constexpr double kStop = 0.01;  // s
@@ -160,7 +162,7 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
   check_options(options);
   auto model = std::make_shared<ContactModel>();
   model->options = options;
-  if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies);
+  if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies, options.bodies);
   const double dhat = model->options.dhat;
   model->nodes = static_cast<Index>(rest.size() / 3);
 

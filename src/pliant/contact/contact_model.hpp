@@ -83,10 +83,6 @@ struct ContactModel {
   double stiffness() const;
 };
 
-/// min(1e-3 of the smallest body's diagonal, 0.1 of the shortest surface edge), but not below 1e-6 of that diagonal, m:
-/// small against what can be seen, and smaller than what lies apart on one surface.
-double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies);
-
 /// Colliders become obstacles: planes as they are, all else as triangles (tessellate). Where bodies touch colliders
 /// alone, one that a body begins in touch with, or less than dhat inside of, is taken smaller by that much and dhat.
 /// Throws InputError for options out of range and for pairs that name nothing.
