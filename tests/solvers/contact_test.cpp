@@ -31,7 +31,7 @@ Collider floor_plane(double friction = 0) {
   return plane;
 }
 
-/// Nothing cuts anything, by a test that shares no code with the solver's.
+/// Nothing cuts anything, by exact predicates, which no iteration uses.
 bool is_apart(const Model& model, const VecX& x) {
   const ContactModel& contact = *model.contact();
   VecX all = contact.rest;

@@ -37,7 +37,7 @@ Collider box_collider(const std::string& name, const Vec3& centre, const Vec3& h
   return collider;
 }
 
-/// Nothing cuts anything and no surface is below the planes, by a test that shares no code with the solver's.
+/// Nothing cuts anything and no surface is below the planes, by exact predicates, which no iteration uses.
 bool nothing_cuts(const Model& model, const State& state) {
   const ContactModel& contact = *model.contact();
   VecX all = contact.rest;

@@ -33,7 +33,7 @@ Collider floor_plane() {
   return plane;
 }
 
-/// Nothing cuts anything, with obstacles at rest, by a test that shares no code with the solver's.
+/// Nothing cuts anything, with obstacles at rest, by exact predicates, which no iteration uses.
 bool is_apart(const Model& model, const VecX& x) {
   const ContactModel& contact = *model.contact();
   VecX all = contact.rest;
