@@ -11,23 +11,17 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "pliant/mesh/generators.hpp"
 #include "pliant/solvers/catalogue.hpp"
+#include "thread_time.hpp"
 
 namespace {
 
 using namespace pliant;
-
-double now() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
-}
 
 BodyOptions body_of(const std::string& name, MeshData data, const Vec3& at, double young = 1e5) {
   for (Vec3& p : data.vertices) p += at;
@@ -165,9 +159,9 @@ Run run(const Scene& scene, const std::shared_ptr<const Model>& model, const std
   const auto stepper = make_stepper(model, solver, parameters);
   State state = model->rest_state();
   for (int k = 0; k < scene.steps; ++k) {
-    const double begin = now();
+    const double begin = thread_time();
     const StepReport report = stepper->step(state, scene.h);
-    result.ms += now() - begin;
+    result.ms += thread_time() - begin;
     if (!report.succeeded() && result.failure.empty()) result.failure = report.detail;
     if (!report.advanced()) break;
     result.states.push_back(state.x);

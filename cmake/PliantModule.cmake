@@ -94,7 +94,7 @@ function(pliant_test name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(sources)
     add_executable(test_${name} ${sources})
-    target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+    target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR})
     target_link_libraries(test_${name} PRIVATE ${ARG_DEPS} pliant_flags GTest::gtest_main)
     # Tests are compiled once and run for seconds: what they test is optimised, they need not be.
     target_compile_options(test_${name} PRIVATE -O1)

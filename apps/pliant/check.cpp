@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "pliant/scene/scene.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 
 namespace pliant::app {
 
@@ -29,6 +30,13 @@ void add_check(CLI::App& app, int& exit_code) {
     for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
     fmt::print("{}{}", describe(scene, *model), describe_solvers(scene, *model));
     exit_code = kSuccess;
+    if (!model->contact()) return;
+    ContactStep contact(model->contact());
+    contact.place_at(0);
+    if (const std::string overlaps = contact.describe_intersections(model->rest()); !overlaps.empty()) {
+      spdlog::error("{}", overlaps);
+      exit_code = kRunFailed;
+    }
   });
 }
 

@@ -5,7 +5,7 @@
 namespace pliant::experiments {
 
 std::vector<Experiment> contact_experiments() {
-  return {contact_stack(), contact_ring(), contact_wedge_spike(), contact_slope()};
+  return {contact_stack(), contact_ring(), contact_wedge_spike(), contact_slope(), contact_everything()};
 }
 
 BodyOptions block(const BlockOptions& options) {

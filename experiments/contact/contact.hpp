@@ -12,6 +12,7 @@ Experiment contact_stack();
 Experiment contact_ring();
 Experiment contact_wedge_spike();
 Experiment contact_slope();
+Experiment contact_everything();
 
 /// A box of a material, its centre at `at`.
 struct BlockOptions {

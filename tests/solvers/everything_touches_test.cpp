@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "pliant/contact/intersection.hpp"
+#include "experiments/contact/apart.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"
 #include "support/solver_names.hpp"
@@ -16,13 +16,7 @@ class Touching : public ::testing::TestWithParam<std::string> {
  protected:
   BodyOptions block(const std::string& name, const Vec3& size, std::array<Index, 3> cells, const Vec3& centre,
                     double young) const {
-    MeshData data = box({.size = size, .cells = cells});
-    for (Vec3& p : data.vertices) p += centre - 0.5 * size;
-    BodyOptions body;
-    body.name = name;
-    body.mesh = std::make_shared<TetMesh>(std::move(data));
-    body.material = testing::material(testing::law_for(GetParam()), young, 0.3);
-    return body;
+    return testing::box_body(name, size, cells, centre, young, testing::law_for(GetParam()));
   }
 
   /// Steps, and looks at every state: nothing cuts anything, and nothing is behind a plane.
@@ -31,26 +25,8 @@ class Touching : public ::testing::TestWithParam<std::string> {
     for (int k = 0; k < steps; ++k) {
       const StepReport report = stepper->step(state, h);
       ASSERT_TRUE(report.succeeded()) << "step " << k << ": " << to_string(report.outcome) << ", " << report.detail;
-      ASSERT_TRUE(is_apart(*model, state)) << "step " << k;
+      ASSERT_EQ(apart::intersections(*model, state), 0) << "step " << k;
     }
-  }
-
-  static bool is_apart(const Model& model, const State& state) {
-    const ContactModel& contact = *model.contact();
-    VecX all = contact.rest;
-    all.head(state.x.size()) = state.x;
-    for (const ContactModel::Placed& obstacle : contact.obstacles)
-      for (Index i = obstacle.positions.begin; i < obstacle.positions.end; ++i)
-        node(all, i) = obstacle.motion.pose(state.time).from_rest(node(contact.rest, i));
-    BroadPhase broad(contact.surface);
-    if (!find_intersections(broad, all).empty()) return false;
-    for (const ContactModel::Placed& plane : contact.planes) {
-      const RigidPose pose = plane.motion.pose(state.time);
-      const Vec3 n = pose.rotation * plane.plane.normal, point = pose.from_rest(plane.plane.point);
-      for (Index i : contact.surface->points)
-        if (i < model.nodes() && !(n.dot(node(all, i) - point) > 0)) return false;
-    }
-    return true;
   }
 
   static Vec3 centre(const VecX& x, Range nodes) {
@@ -60,22 +36,17 @@ class Touching : public ::testing::TestWithParam<std::string> {
   }
 };
 
-Collider floor_with(double friction) { return {"floor", PlaneShape{}, {}, 1e5, friction}; }
-
 /// A slope of 20 degrees, as gravity that leans.
 const Vec3 kLeaningGravity = 9.81 * Vec3(std::sin(M_PI / 9), -std::cos(M_PI / 9), 0);
 
 TEST_P(Touching, FrictionHoldsABlockOnASlope) {
-  // With their default iterations, sweeps do not hold it on the finer mesh at the larger step (docs/pxpbd.md: substeps
-  // do), nor does conjac.
-  const bool misses = GetParam() == "conjac" || find_solver(GetParam()).paper == "pxpbd";
   for (const Index cells : {2, 4})
     for (const double fps : {30.0, 60.0}) {
-      if (misses && cells == 4 && fps == 30) continue;
+      if (GetParam() == "xpbd" && cells == 4 && fps == 30) continue;  // 5.6 mm: ten sweeps of XPBD are not enough
       ModelBuilder builder;
       builder.set_gravity(kLeaningGravity);
       builder.add_body(block("block", {0.2, 0.1, 0.2}, {cells, cells / 2, cells}, {0, 0.0504, 0}, 1e6));
-      builder.add_collider(floor_with(1));
+      builder.add_collider(testing::floor_plane(1));
       const auto model = builder.build();
       State state = model->rest_state();
       run(model, state, 1 / fps, static_cast<int>(fps));
@@ -90,7 +61,7 @@ TEST_P(Touching, ABlockSlidesDownASlopeAsTheorySays) {
   ModelBuilder builder;
   builder.set_gravity(kLeaningGravity);
   builder.add_body(block("block", {0.2, 0.1, 0.2}, {4, 2, 4}, {0, 0.0504, 0}, 1e6));
-  builder.add_collider(floor_with(kFriction));
+  builder.add_collider(testing::floor_plane(kFriction));
   const auto model = builder.build();
   State state = model->rest_state();
   run(model, state, h, 30);
@@ -107,7 +78,7 @@ TEST_P(Touching, ABlockRestsOnAnotherAsUnderNewton) {
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(block("lower", {0.3, 0.1, 0.3}, {4, 2, 4}, {0, 0.051, 0}, 2e5));
   builder.add_body(block("upper", {0.15, 0.1, 0.15}, {3, 2, 3}, {0.01, 0.152, 0.02}, 2e5));
-  builder.add_collider(floor_with(0.3));
+  builder.add_collider(testing::floor_plane(0.3));
   builder.set_contact({.dhat = 1e-3, .friction = 0.3});
   const auto model = builder.build();
   State state = model->rest_state(), reference = state;
@@ -115,6 +86,20 @@ TEST_P(Touching, ABlockRestsOnAnotherAsUnderNewton) {
   const auto newton = make_stepper(model, "pod-newton", {{"criterion", std::string("step-length")}});
   for (int k = 0; k < 40; ++k) newton->step(reference, 1.0 / 60);
   EXPECT_LT((state.x - reference.x).cwiseAbs().maxCoeff(), 0.02 * 0.3);
+}
+
+TEST_P(Touching, APistonPressesACubeToAFifthAndComesBack) {
+  if (GetParam() == "grid-b-pxpbd") GTEST_SKIP() << "ends with iteration-limit half-way (docs/pxpbd.md)";
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(block("cube", {0.2, 0.2, 0.2}, {3, 3, 3}, {0, 0.101, 0}, 1e5));
+  builder.add_collider(testing::floor_plane(0.3));
+  Collider piston{"piston", BoxShape{Vec3(0, 0.31, 0), Vec3(0.3, 0.1, 0.3)}, {}, 1e5, 0.3};
+  piston.motion.translation.keys = {{0, Vec3::Zero()}, {1, Vec3(0, -0.17, 0)}, {2, Vec3::Zero()}};
+  builder.add_collider(piston);
+  const auto model = builder.build();
+  State state = model->rest_state();
+  run(model, state, 1.0 / 30, 60);
 }
 
 TEST_P(Touching, AFastBlockDoesNotPassAThinPlate) {
@@ -129,7 +114,7 @@ TEST_P(Touching, AFastBlockDoesNotPassAThinPlate) {
   for (int k = 0; k < 6; ++k) {
     const StepReport report = stepper->step(state, 1.0 / 60);
     ASSERT_TRUE(report.advanced() || report.outcome == Outcome::diverged) << report.detail;
-    ASSERT_TRUE(is_apart(*model, state)) << "step " << k;
+    ASSERT_EQ(apart::intersections(*model, state), 0) << "step " << k;
   }
   EXPECT_GT(centre(state.x, {0, model->nodes()}).y(), 0.02);
 }

@@ -24,6 +24,24 @@ inline Vec3 momentum(const Model& model, const State& state) {
   return sum;
 }
 
+/// A box with its centre at `centre`.
+inline BodyOptions box_body(const std::string& name, const Vec3& size, std::array<Index, 3> cells, const Vec3& centre,
+                            double young = 1e5, const std::string& law = "neo-hookean") {
+  BodyOptions body;
+  body.name = name;
+  body.mesh = std::make_shared<TetMesh>(box({.origin = centre - 0.5 * size, .size = size, .cells = cells}));
+  body.material = material(law, young, 0.3);
+  return body;
+}
+
+inline Collider floor_plane(double friction = 0) {
+  Collider plane;
+  plane.name = "floor";
+  plane.shape = PlaneShape{Vec3::Zero(), Vec3::UnitY()};
+  plane.friction = friction;
+  return plane;
+}
+
 /// A rubber beam along x, clamped at x = 0, under gravity.
 inline std::shared_ptr<const Model> clamped_beam(std::array<Index, 3> cells, int order = 1,
                                                  const std::string& law = "neo-hookean",

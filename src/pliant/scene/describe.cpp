@@ -55,6 +55,22 @@ std::string describe_loose_tolerance(const Scene& scene, const ContactModel& con
       *speed, contact.options.eps_v);
 }
 
+/// That which acts: of a contact's pairs, one number or a range over the bodies.
+std::string describe_friction(const Model& model, const Collider& collider) {
+  if (!model.contact()) return fmt::format("{:.4g}", collider.friction);
+  const ContactModel& contact = *model.contact();
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const auto* list : {&contact.obstacles, &contact.planes})
+    for (const ContactModel::Placed& placed : *list)
+      if (placed.name == collider.name)
+        for (Index body = 0; body < static_cast<Index>(model.bodies().size()); ++body) {
+          least = std::min(least, contact.friction_of(body, placed.group));
+          most = std::max(most, contact.friction_of(body, placed.group));
+        }
+  if (least > most) return fmt::format("{:.4g}", collider.friction);
+  return least == most ? fmt::format("{:.4g}", most) : fmt::format("{:.4g} to {:.4g}", least, most);
+}
+
 }  // namespace
 
 std::string describe(const Scene& scene, const Model& model) {
@@ -105,9 +121,9 @@ std::string describe(const Scene& scene, const Model& model) {
         fmt::format("  load    {}: {} N on {}\n", load.name, format_vector(load.force), scene.bodies[load.body].name);
   for (const SceneCollider& from : scene.colliders) {
     static const char* const kShapes[] = {"plane", "sphere", "box", "cylinder", "capsule", "torus", "bowl"};
-    text += fmt::format("  collider {}: {}, {}, friction {:.4g}\n", from.collider.name,
+    text += fmt::format("  collider {}: {}, {}, friction {}\n", from.collider.name,
                         from.surface.empty() ? kShapes[from.collider.shape.index()] : from.surface.string(),
-                        format(from.collider.motion), from.collider.friction);
+                        format(from.collider.motion), describe_friction(model, from.collider));
   }
   if (model.contact()) {
     const ContactModel& contact = *model.contact();

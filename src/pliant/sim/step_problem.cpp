@@ -1,7 +1,9 @@
 #include "pliant/sim/step_problem.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <cstdint>
 
 namespace pliant {
 
@@ -52,6 +54,17 @@ bool MatrixKey::fits(const StepProblem& problem) const {
 bool MatrixKey::fits_without_grabs(const StepProblem& problem) const {
   return h_ == problem.h && has_inertia_ == problem.has_inertia() && fixed_ == problem.boundary.fixed &&
          penalised_ == problem.boundary.penalised && sigma_ == problem.boundary.sigma;
+}
+
+double MatrixKey::digest_without_grabs() const {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a, number by number
+  const auto mix = [&](std::uint64_t value) { hash = (hash ^ value) * 1099511628211u; };
+  mix(std::bit_cast<std::uint64_t>(h_));
+  mix(has_inertia_);
+  for (std::uint8_t fixed : fixed_) mix(fixed);
+  for (Index i : penalised_) mix(static_cast<std::uint64_t>(i) + 2);
+  for (double sigma : sigma_) mix(std::bit_cast<std::uint64_t>(sigma));
+  return static_cast<double>(hash >> 12);
 }
 
 bool MatrixKey::has_same_springs(const StepProblem& problem) const {

@@ -64,6 +64,8 @@ class MatrixKey {
   bool fits_without_grabs(const StepProblem& problem) const;
   /// Whether the grabs pull at the same points as strongly.
   bool has_same_springs(const StepProblem& problem) const;
+  /// A number that stands for all but the grabs, for a memory: different keys have different ones, but for one in 1e15.
+  double digest_without_grabs() const;
 
  private:
   double h_ = -1;

@@ -1,5 +1,7 @@
 #include "pliant/sim/step_report.hpp"
 
+#include <algorithm>
+
 namespace pliant {
 
 std::string_view to_string(Outcome outcome) {
@@ -26,6 +28,21 @@ std::string_view to_string(Outcome outcome) {
       return "not-finite";
   }
   return "unknown";
+}
+
+void StepReport::count(const StepReport& part) {
+  iterations += part.iterations;
+  factorisations += part.factorisations;
+  failed_factorisations += part.failed_factorisations;
+  linear_iterations += part.linear_iterations;
+  projected_iterations += part.projected_iterations;
+  line_search_evaluations += part.line_search_evaluations;
+  smallest_alpha = std::min(smallest_alpha, part.smallest_alpha);
+  seconds.assembly += part.seconds.assembly;
+  seconds.factorisation += part.seconds.factorisation;
+  seconds.solve += part.seconds.solve;
+  seconds.line_search += part.seconds.line_search;
+  residuals.step_length = part.residuals.step_length;
 }
 
 }  // namespace pliant

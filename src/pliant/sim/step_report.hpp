@@ -96,6 +96,8 @@ struct StepReport {
   bool converged() const { return outcome == Outcome::converged; }
   /// Whether it did what it was asked to.
   bool succeeded() const { return converged() || outcome == Outcome::budget_spent || outcome == Outcome::stagnated; }
+  /// Adds the work of a solution that was part of the step.
+  void count(const StepReport& part);
   void end(Outcome how, std::string why) {
     outcome = how;
     detail = std::move(why);

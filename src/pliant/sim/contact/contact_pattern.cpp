@@ -15,13 +15,9 @@ const std::shared_ptr<const BlockPattern>& ContactPattern::cover(std::span<const
     const Stencils& stencils = energy->stencils();
     for (Index s = 0; s < stencils.count(); ++s)
       for (int b = 1; b < stencils.size; ++b)
-        for (int a = 0; a < b; ++a) {
-          const Index i = std::min(stencils[s][a], stencils[s][b]), j = std::max(stencils[s][a], stencils[s][b]);
-          if (i >= 0 && i != j && base_->find(i, j) < 0) needed_.push_back({i, j});
-        }
+        for (int a = 0; a < b; ++a) need(stencils[s][a], stencils[s][b]);
   }
-  std::sort(needed_.begin(), needed_.end());
-  needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
+  sort_needed();
   if (needs_reset_) {
     needs_reset_ = false;
     if (needed_ != added_) {
@@ -36,6 +32,28 @@ const std::shared_ptr<const BlockPattern>& ContactPattern::cover(std::span<const
   added_ = std::move(all);
   build();
   return pattern_;
+}
+
+const std::shared_ptr<const BlockPattern>& ContactPattern::cover_only(std::span<const std::array<Index, 4>> couplings) {
+  needed_.clear();
+  for (const std::array<Index, 4>& nodes : couplings)
+    for (std::size_t b = 1; b < 4; ++b)
+      for (std::size_t a = 0; a < b; ++a) need(nodes[a], nodes[b]);
+  sort_needed();
+  if (needed_ == added_) return pattern_;
+  added_ = needed_;
+  build();
+  return pattern_;
+}
+
+void ContactPattern::need(Index i, Index j) {
+  if (i > j) std::swap(i, j);
+  if (i >= 0 && i != j && base_->find(i, j) < 0) needed_.push_back({i, j});
+}
+
+void ContactPattern::sort_needed() {
+  std::sort(needed_.begin(), needed_.end());
+  needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
 }
 
 void ContactPattern::build() {

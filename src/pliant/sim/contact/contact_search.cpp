@@ -12,7 +12,8 @@ namespace pliant {
 
 namespace {
 
-constexpr Index kCandidateGrain = 1024;
+constexpr Index kCandidateGrain = 256;
+constexpr double kRounding = 1e-9;
 
 /// Calls visit(point, signed distance) for the points of bodies that plane number p keeps out.
 template <class Visit>
@@ -93,7 +94,13 @@ void ContactSearch::cover(const VecX& from, const VecX& to, double margin) {
 }
 
 bool ContactSearch::covers(const VecX& x) const {
-  return low_.size() == x.size() && (x.array() >= low_.array()).all() && (x.array() <= high_.array()).all();
+  if (low_.size() != x.size()) return false;
+  for (Index i : model_->surface->points) {
+    if (model_->is_obstacle(i)) break;  // they come last
+    if (!(node(x, i).array() >= node(low_, i).array()).all() || !(node(x, i).array() <= node(high_, i).array()).all())
+      return false;
+  }
+  return true;
 }
 
 std::array<Index, 4> ContactSearch::corners(Index candidate) const {
@@ -142,50 +149,63 @@ ContactPair ContactSearch::edge_edge(const CandidatePair& candidate) const {
 void ContactSearch::measure_candidates(const VecX& x) {
   measured_at_ = x;
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
-  apart_.resize(candidates_.point_triangle.size() + candidates_.edge_edge.size());
-  for_chunks(static_cast<Index>(apart_.size()), kCandidateGrain, [&](Index begin, Index end) {
+  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
+  distance_.resize(at(total));
+  for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k) {
       Corners placed;
       const std::array<Index, 4> nodes = corners(k);
       for (std::size_t c = 0; c < 4; ++c) placed[c] = node(positions_, nodes[c]);
       const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
-      const std::vector<Index>& group = model_->surface->group;
-      apart_[at(k)] = {std::sqrt(closest(kind, placed).d2), group[at(nodes[0])] == group[at(nodes[3])]};
+      distance_[at(k)] = std::sqrt(closest(kind, placed).d2);
     }
   });
+  within_.clear();
+  between_.clear();
+  const std::vector<Index>& group = model_->surface->group;
+  for (Index k = 0; k < total; ++k) {
+    const std::array<Index, 4> nodes = corners(k);
+    (group[at(nodes[0])] == group[at(nodes[3])] ? within_ : between_).push_back({distance_[at(k)], k});
+  }
+  std::sort(within_.begin(), within_.end());
+  std::sort(between_.begin(), between_.end());
 }
 
 void ContactSearch::measure_motion(const VecX& x) {
   const ContactSurface& s = *model_->surface;
-  std::vector<Vec3> mean(at(s.groups), Vec3::Zero());
-  std::vector<double> count(at(s.groups), 0.0);
+  mean_.assign(at(s.groups), Vec3::Zero());
+  counts_.assign(at(s.groups), 0.0);
   for (Index i : s.points) {
     if (model_->is_obstacle(i)) break;  // they come last
-    mean[at(s.group[at(i)])] += node(x, i) - node(measured_at_, i);
-    ++count[at(s.group[at(i)])];
+    mean_[at(s.group[at(i)])] += node(x, i) - node(measured_at_, i);
+    ++counts_[at(s.group[at(i)])];
   }
-  for (std::size_t g = 0; g < mean.size(); ++g) mean[g] /= std::max(1.0, count[g]);
-  const auto include = [&](Index i, double distance, Motion& motion) {
-    motion.by_node.resize(at(model_->nodes), 0.0);
-    double& own = motion.by_node[at(i)];
-    own = std::max(own, distance);
-    motion.most = std::max(motion.most, own);
-  };
+  for (std::size_t g = 0; g < mean_.size(); ++g) mean_[g] /= std::max(1.0, counts_[g]);
+  moved_.squared.resize(at(model_->nodes), 0.0);
+  moved_in_body_.squared.resize(at(model_->nodes), 0.0);
+  double most = 0, most_in_body = 0;
   for (Index i : s.points) {
     if (model_->is_obstacle(i)) break;
     const Vec3 moved = node(x, i) - node(measured_at_, i);
-    include(i, moved.norm(), moved_);
-    include(i, (moved - mean[at(s.group[at(i)])]).norm(), moved_in_body_);
+    double &own = moved_.squared[at(i)], &own_in_body = moved_in_body_.squared[at(i)];
+    own = std::max(own, moved.squaredNorm());
+    own_in_body = std::max(own_in_body, (moved - mean_[at(s.group[at(i)])]).squaredNorm());
+    most = std::max(most, own);
+    most_in_body = std::max(most_in_body, own_in_body);
+  }
+  moved_.most = std::max(moved_.most, std::sqrt(most));
+  moved_in_body_.most = std::max(moved_in_body_.most, std::sqrt(most_in_body));
+}
+
+void ContactSearch::forget_motion() {
+  for (Motion* motion : {&moved_, &moved_in_body_}) {
+    std::fill(motion->squared.begin(), motion->squared.end(), 0.0);
+    motion->most = 0;
   }
 }
 
-/// Neighbours on the same surface are candidates for good, since their boxes overlap, and never come near: most of all
-/// candidates are of this kind.
-bool ContactSearch::stays_apart(Index k) const {
-  constexpr double kRounding = 1e-9;
-  const Motion& motion = apart_[at(k)].in_one_body ? moved_in_body_ : moved_;
-  const double room = apart_[at(k)].distance - (1 + kRounding) * model_->options.dhat;
-  if (room > 2 * motion.most) return true;
+bool ContactSearch::stays_apart(Index k, const Motion& motion, double distance) const {
+  const double room = distance - (1 + kRounding) * model_->options.dhat;
   if (!(room > 0)) return false;
   const std::array<Index, 4> nodes = corners(k);
   const std::size_t first = k < static_cast<Index>(candidates_.point_triangle.size()) ? 1 : 2;
@@ -193,9 +213,31 @@ bool ContactSearch::stays_apart(Index k) const {
   for (std::size_t c = 0; c < 4; ++c)
     if (!model_->is_obstacle(nodes[c])) {
       double& side = most[c < first ? 0 : 1];
-      side = std::max(side, motion.by_node[at(nodes[c])]);
+      side = std::max(side, motion.squared[at(nodes[c])]);
     }
-  return room > most[0] + most[1];
+  return room > std::sqrt(most[0]) + std::sqrt(most[1]);
+}
+
+/// Neighbours on the same surface are candidates for good, since their boxes overlap, and never come near: most of all
+/// candidates are of this kind, and are not even looked at.
+template <class Visit>
+void ContactSearch::for_candidates(bool all, Visit&& visit) {
+  const auto reach = [&](const std::vector<Apart>& list, const Motion& motion) {
+    if (all) return static_cast<Index>(list.size());
+    const double limit = (1 + kRounding) * (model_->options.dhat + 2 * motion.most);
+    return static_cast<Index>(
+        std::upper_bound(list.begin(), list.end(), limit, [](double l, const Apart& c) { return l < c.distance; }) -
+        list.begin());
+  };
+  const Index between = reach(between_, moved_), within = reach(within_, moved_in_body_);
+  for_chunks(between + within, kCandidateGrain, [&](Index begin, Index end) {
+    for (Index n = begin; n < end; ++n) {
+      const Apart& candidate = n < between ? between_[at(n)] : within_[at(n - between)];
+      const Motion& motion = n < between ? moved_ : moved_in_body_;
+      if (all || !stays_apart(candidate.candidate, motion, candidate.distance))
+        visit(begin / kCandidateGrain, candidate.candidate);
+    }
+  });
 }
 
 void ContactSearch::find_near(const VecX& x, Near& near) {
@@ -205,40 +247,37 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     cover(x, x, margin_);
     measure_candidates(x);
   }
-  moved_ = moved_in_body_ = {};
+  forget_motion();
   measure_motion(x);
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
-  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
-  const auto chunks = static_cast<std::size_t>((total + kCandidateGrain - 1) / kCandidateGrain);
+  const auto chunks = at((static_cast<Index>(within_.size() + between_.size()) + kCandidateGrain) / kCandidateGrain);
   chunks_.resize(std::max(chunks_.size(), chunks));
+  for (auto& chunk : chunks_) chunk.clear();
   chunk_gap2_.assign(chunks, std::numeric_limits<double>::infinity());
-  for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
-    auto& found = chunks_[at(begin / kCandidateGrain)];
-    found.clear();
-    double gap2 = std::numeric_limits<double>::infinity();
-    for (Index k = begin; k < end; ++k) {
-      const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
-      if (stays_apart(k)) continue;
-      const std::array<Index, 4> nodes = corners(k);
-      Corners placed;
-      for (std::size_t c = 0; c < 4; ++c)
-        placed[c] = model_->is_obstacle(nodes[c]) ? Vec3(node(obstacles_.positions, nodes[c] - model_->nodes))
-                                                  : Vec3(node(x, nodes[c]));
-      if (boxes_apart(kind, placed, nullptr, dhat)) continue;
-      const double d2 = closest(kind, placed).d2;
-      if (!(d2 < dhat2)) continue;
-      found.push_back(k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
-                                    : edge_edge(candidates_.edge_edge[at(k - triangles)]));
-      gap2 = std::min(gap2, d2);
-    }
-    chunk_gap2_[at(begin / kCandidateGrain)] = gap2;
+  for_candidates(false, [&](Index chunk, Index k) {
+    const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+    const std::array<Index, 4> nodes = corners(k);
+    Corners placed;
+    for (std::size_t c = 0; c < 4; ++c)
+      placed[c] = model_->is_obstacle(nodes[c]) ? Vec3(node(obstacles_.positions, nodes[c] - model_->nodes))
+                                                : Vec3(node(x, nodes[c]));
+    if (boxes_apart(kind, placed, nullptr, dhat)) return;
+    const double d2 = closest(kind, placed).d2;
+    if (!(d2 < dhat2)) return;
+    chunks_[at(chunk)].push_back({k, k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
+                                                   : edge_edge(candidates_.edge_edge[at(k - triangles)])});
+    chunk_gap2_[at(chunk)] = std::min(chunk_gap2_[at(chunk)], d2);
   });
-  near.pairs.clear();
+  // In the order of their primitives, whatever was searched before.
+  found_.clear();
   double gap2 = std::numeric_limits<double>::infinity();
   for (std::size_t c = 0; c < chunks; ++c) {
-    near.pairs.insert(near.pairs.end(), chunks_[c].begin(), chunks_[c].end());
+    found_.insert(found_.end(), chunks_[c].begin(), chunks_[c].end());
     gap2 = std::min(gap2, chunk_gap2_[c]);
   }
+  std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.candidate < b.candidate; });
+  near.pairs.clear();
+  for (const Found& found : found_) near.pairs.push_back(found.pair);
   for (std::size_t p = 0; p < obstacles_.planes.size(); ++p)
     for_points_at_plane(*model_, obstacles_, p, x, [&](Index i, double d) {
       if (!(d < dhat)) return;
@@ -285,31 +324,27 @@ double ContactSearch::largest_step(const VecX& x, const VecX& dx, const Obstacle
     measure_candidates(x);
     if (there) low_.resize(0);  // they will not be where they are now
   }
-  moved_ = moved_in_body_ = {};
+  forget_motion();
   measure_motion(x);
   measure_motion(end_);  // what lies between is no further from there than the two
 
   const auto triangles = static_cast<Index>(candidates_.point_triangle.size());
-  const auto total = triangles + static_cast<Index>(candidates_.edge_edge.size());
   // The least of all times is the same whichever thread finds it first.
   std::atomic<double> least{plane_step(x, dx, there, gap)};
-  for_chunks(total, kCandidateGrain, [&](Index begin, Index end) {
-    for (Index k = begin; k < end; ++k) {
-      const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
-      if (!there && stays_apart(k)) continue;
-      const std::array<Index, 4> nodes = corners(k);
-      Corners from, move;
-      for (std::size_t c = 0; c < 4; ++c) {
-        from[c] = node(positions_, nodes[c]);
-        move[c] = node(motion_, nodes[c]);
-      }
-      if (boxes_apart(kind, from, &move, model_->options.dhat)) continue;
-      const CcdOptions options{.until = least.load(std::memory_order_relaxed),
-                               .gap = gap,
-                               .most_gap = 0.5 * model_->options.dhat,
-                               .tolerance = 0.5};
-      if (const auto time = time_of_impact(kind, from, move, options)) lower(least, *time);
+  for_candidates(there != nullptr, [&](Index, Index k) {
+    const PairKind kind = k < triangles ? PairKind::point_triangle : PairKind::edge_edge;
+    const std::array<Index, 4> nodes = corners(k);
+    Corners from, move;
+    for (std::size_t c = 0; c < 4; ++c) {
+      from[c] = node(positions_, nodes[c]);
+      move[c] = node(motion_, nodes[c]);
     }
+    if (boxes_apart(kind, from, &move, model_->options.dhat)) return;
+    const CcdOptions options{.until = least.load(std::memory_order_relaxed),
+                             .gap = gap,
+                             .most_gap = 0.5 * model_->options.dhat,
+                             .tolerance = 0.5};
+    if (const auto time = time_of_impact(kind, from, move, options)) lower(least, *time);
   });
   return std::min(1.0, least.load());
 }

@@ -32,6 +32,13 @@ class ContactSearch {
   std::vector<CandidatePair> intersections(const VecX& x);
 
  private:
+  /// How far nodes are from where the candidates were measured, or will be; with the mean motion of their bodies, or
+  /// without.
+  struct Motion {
+    std::vector<double> squared;  ///< by node, m^2
+    double most = 0;              ///< m
+  };
+
   const VecX& all_positions(const VecX& x);
   bool covers(const VecX& x) const;
   void cover(const VecX& from, const VecX& to, double margin);
@@ -43,8 +50,12 @@ class ContactSearch {
   void measure_candidates(const VecX& x);
   /// Finds how far x is from there, or goes on from what was found for another place on the way.
   void measure_motion(const VecX& x);
-  /// Whether candidate k stays further apart than dhat as long as nodes move no further than that.
-  bool stays_apart(Index k) const;
+  void forget_motion();
+  /// Calls visit(candidate) for those that may come nearer than dhat while nodes move no further than that, or for all;
+  /// in parallel, in no order.
+  template <class Visit>
+  void for_candidates(bool all, Visit&& visit);
+  bool stays_apart(Index k, const Motion& motion, double distance) const;
   double plane_step(const VecX& x, const VecX& dx, const ObstacleState* there, double gap) const;
 
   std::shared_ptr<const ContactModel> model_;
@@ -57,18 +68,23 @@ class ContactSearch {
   VecX measured_at_;         ///< nodes where `apart_` holds
   struct Apart {
     double distance;  ///< m
-    bool in_one_body;
+    Index candidate;
+    auto operator<=>(const Apart&) const = default;
   };
-  std::vector<Apart> apart_;  ///< candidates
-  /// How far nodes are from there, or will be, m; with the mean motion of their bodies, and without.
-  struct Motion {
-    std::vector<double> by_node;
-    double most = 0;
-  };
+  /// Candidates within a body and all others, the nearest first.
+  std::vector<Apart> within_, between_;
+  std::vector<double> distance_;  ///< of each candidate, m: scratch
   Motion moved_, moved_in_body_;
-  VecX low_, high_;  ///< the region of the nodes that the candidates are good for; empty: none
-  std::vector<std::vector<ContactPair>> chunks_;
+  std::vector<Vec3> mean_;      ///< motion of each group, m: scratch
+  std::vector<double> counts_;  ///< points of each group
+  VecX low_, high_;             ///< the region of the nodes that the candidates are good for; empty: none
+  struct Found {
+    Index candidate;
+    ContactPair pair;
+  };
+  std::vector<std::vector<Found>> chunks_;
   std::vector<double> chunk_gap2_;
+  std::vector<Found> found_;
 };
 
 }  // namespace pliant

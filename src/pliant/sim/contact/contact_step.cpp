@@ -1,11 +1,10 @@
 #include "pliant/sim/contact/contact_step.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/contact/overlaps.hpp"
 
 namespace pliant {
 
@@ -48,6 +47,11 @@ void ContactStep::begin_step(const StepProblem& problem) {
   renew_friction(x_n_);
 }
 
+void ContactStep::place_at(double time) {
+  begin_ = end_ = obstacles_at_time(*model_, time);
+  place_obstacles(1);
+}
+
 /// Between the beginning and the end of the step, vertices on straight lines.
 ObstacleState ContactStep::obstacles_at(double progress) const {
   if (progress >= 1) return end_;
@@ -74,26 +78,9 @@ std::string ContactStep::describe_intersections(const VecX& x) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   const std::vector<CandidatePair> found = search_.intersections(x);
   if (found.empty()) return "";
-  const ContactSurface& s = *model_->surface;
-  const auto group = [&](Index i) {
-    return model_->group_names[static_cast<std::size_t>(s.group[static_cast<std::size_t>(i)])];
-  };
-  std::string text = fmt::format("{} surface edges cut triangles where the step begins:", found.size());
-  constexpr std::size_t kMost = 10;
-  for (std::size_t k = 0; k < std::min(found.size(), kMost); ++k) {
-    const auto [first, second] = found[k];
-    if (second < 0) {
-      text += fmt::format(" vertex {} of '{}' lies behind plane '{}';", first, group(first),
-                          model_->planes[static_cast<std::size_t>(-1 - second)].name);
-      continue;
-    }
-    const Edge& e = s.edges[static_cast<std::size_t>(first)];
-    const Triangle& t = s.triangles[static_cast<std::size_t>(second)];
-    text += fmt::format(" edge ({}, {}) of '{}' cuts triangle {} ({}, {}, {}) of '{}';", e[0], e[1], group(e[0]),
-                        second, t[0], t[1], t[2], group(t[0]));
-  }
-  if (found.size() > kMost) text += fmt::format(" and {} more;", found.size() - kMost);
-  return text + " contact needs surfaces that are apart: move the bodies, or exclude the pair from contact";
+  VecX all(x.size() + barrier_.obstacles().positions.size());
+  all << x, barrier_.obstacles().positions;
+  return describe_overlaps(*model_, barrier_.obstacles(), found, all);
 }
 
 void ContactStep::update(const VecX& x) {

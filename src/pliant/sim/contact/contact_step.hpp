@@ -22,6 +22,8 @@ class ContactStep final : public Term {
   const ContactModel& model() const { return *model_; }
   /// Obstacles are where they are at the start of the step, and will move to where they are at its end.
   void begin_step(const StepProblem& problem);
+  /// Without a step: obstacles are where they are at this time.
+  void place_at(double time);
   /// What intersects, for people, or nothing. Looked at only where x is not what end_step was told.
   std::string describe_intersections(const VecX& x);
   void end_step(const VecX& x) { left_behind_ = x; }

@@ -19,22 +19,32 @@ constexpr int kBudgets = 3;
 /// matrix does not serve from the beginning.
 constexpr double kHeadlong = 0.1;
 
+NewtonOptions newton_options(const CriterionOptions& criterion) {
+  NewtonOptions options;
+  options.criterion = criterion;
+  options.max_iterations = 200;
+  options.linear.solver = LinearSolver::direct;  // which has nothing to remember
+  return options;
+}
+
 }  // namespace
 
 ContactDescent::ContactDescent(IncrementalPotential& potential, const CriterionOptions& criterion)
-    : potential_(potential), contact_(*potential.contact()), newton_(potential, criterion) {}
+    : potential_(potential),
+      contact_(*potential.contact()),
+      newton_(potential, potential.shared_model(), newton_options(criterion)) {}
 
 bool ContactDescent::find_start(Iterate& current, StepReport& report) {
   short_steps_ = budgets_ = 0;
-  is_headlong_ = false;
+  needs_newton_ = false;
   newton_.begin_step(report);
   const StepProblem& problem = potential_.problem();
   current.x = problem.x_n;
-  const bool drives = !newton_.arrived(current.x);
+  const bool drives = !arrived(current.x);
   if (problem.has_inertia()) {
     dx_ = problem.predicted_start() - current.x;
     double step = contact_.largest_step(current.x, dx_, drives, kShare);
-    is_headlong_ = (1 - step) * dx_.cwiseAbs().maxCoeff() > kHeadlong * contact_.model().size;
+    if ((1 - step) * dx_.cwiseAbs().maxCoeff() > kHeadlong * contact_.model().size) give_up();
     if (drives && step < 1) step = 0;  // bodies are in the way, and only Newton's direction takes them along
     if (step > 0) {
       current.x += step * dx_;
@@ -50,19 +60,32 @@ bool ContactDescent::find_start(Iterate& current, StepReport& report) {
   return std::isfinite(current.energy);
 }
 
-bool ContactDescent::needs_newton(const LineSearchResult& found) {
-  short_steps_ = found.alpha < kShort ? short_steps_ + 1 : 0;
-  return !found.accepted || short_steps_ >= kPatience;
+bool ContactDescent::arrived(const VecX& x) {
+  if (!contact_.arrived()) contact_.find_remaining_motion(x, potential_.problem(), dx_);
+  return contact_.arrived();
 }
 
-ContactDescent::Verdict ContactDescent::judge(const VecX& x, double step_length) {
+void ContactDescent::observe(const LineSearchResult& found) {
+  short_steps_ = found.alpha < kShort ? short_steps_ + 1 : 0;
+  if (!found.accepted || short_steps_ >= kPatience) give_up();
+}
+
+bool ContactDescent::may_end(const VecX& x, double step_length) {
+  if (needs_newton_) return false;
   const double share = step_length * potential_.problem().h / contact_.model().size;
-  if (share <= kUnsettled || !std::isfinite(contact_.minimum_gap(x))) return Verdict::done;
-  return share > kViolent || ++budgets_ >= kBudgets ? Verdict::needs_newton : Verdict::goes_on;
+  if (share <= kUnsettled || !std::isfinite(contact_.minimum_gap(x))) return true;
+  if (share > kViolent || ++budgets_ >= kBudgets) give_up();
+  return false;
 }
 
 bool ContactDescent::is_settled(double step_length) const {
   return step_length * potential_.problem().h < kSettled * contact_.model().size;
+}
+
+void ContactDescent::end_by_newton(Iterate& current, StepReport& report) {
+  newton_.start_from(current);
+  newton_.run(report);
+  std::swap(current, newton_.current());
 }
 
 }  // namespace pliant

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "pliant/solvers/quasi_newton/newton_finish.hpp"
+#include "pliant/solvers/newton/newton_minimiser.hpp"
 
 namespace pliant {
 
 /// What contact adds to the quasi-Newton loop (docs/quasi-newton.md, "Contact"): a start that intersects nothing, a
-/// bound on every step, and the decision when Newton's method has to end the step.
+/// bound on every step, and Newton's method to end the step where the quasi-Newton matrix does not serve: violent
+/// impacts, and bodies in the way of prescribed motion.
 class ContactDescent {
  public:
   /// `criterion` is that of Newton's method.
@@ -16,15 +17,21 @@ class ContactDescent {
   bool find_start(Iterate& current, StepReport& report);
   /// The largest permissible step along dx.
   double largest_step(const VecX& x, const VecX& dx) { return contact_.largest_step(x, dx, false, kShare); }
-  /// Whether the rest of the step is Newton's: before the first iteration, and after a step that was found.
-  bool needs_newton(const VecX& x) { return is_headlong_ || !newton_.arrived(x); }
-  bool needs_newton(const LineSearchResult& found);
-  /// What to do when the budget is spent, after a last step of this length (m/s).
-  enum class Verdict { done, goes_on, needs_newton };
-  Verdict judge(const VecX& x, double step_length);
+  /// After every search: steps that are short, or not to be found, are a sign that the matrix does not serve.
+  void observe(const LineSearchResult& found);
+  /// The matrix does not serve.
+  void give_up() { needs_newton_ = true; }
+  /// Whether everything prescribed is where the step ends.
+  bool arrived(const VecX& x);
+  /// Whether the rest of the step is Newton's.
+  bool needs_newton(const VecX& x) { return needs_newton_ || !arrived(x); }
+  /// Whether a step may end with its budget, after a last correction of this length (m/s). If not, it is to have
+  /// another budget, or is Newton's.
+  bool may_end(const VecX& x, double step_length);
   /// Whether the rest of the budget has no use after a step of this length (m/s).
   bool is_settled(double step_length) const;
-  NewtonFinish& newton() { return newton_; }
+  /// From `current` to the end of the step, friction included, with the report's outcome.
+  void end_by_newton(Iterate& current, StepReport& report);
 
  private:
   /// Of every gap, left in each search. With less, barriers grow faster than pairs of L-BFGS and a matrix that is not
@@ -33,11 +40,11 @@ class ContactDescent {
 
   IncrementalPotential& potential_;
   ContactStep& contact_;
-  NewtonFinish newton_;
+  NewtonMinimiser newton_;
   VecX dx_;
-  bool is_headlong_ = false;  ///< something stops most of the inertial motion
-  int short_steps_ = 0;       ///< in a row
-  int budgets_ = 0;           ///< spent in this step
+  bool needs_newton_ = false;
+  int short_steps_ = 0;  ///< in a row
+  int budgets_ = 0;      ///< spent in this step
 };
 
 }  // namespace pliant

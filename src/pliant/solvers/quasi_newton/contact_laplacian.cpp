@@ -1,12 +1,23 @@
 #include "pliant/solvers/quasi_newton/contact_laplacian.hpp"
 
+#include <cmath>
+
+#include "pliant/base/error.hpp"
+
 namespace pliant {
 
 namespace {
 
 /// A matrix serves until contact has made a node this much stiffer or softer. Too soft a matrix makes for steps that
-/// must be cut short, too stiff a one only for short steps.
-constexpr double kStiffer = 4, kSofter = 30;
+/// must be cut short, too stiff a one only for short steps. Within a step the pairs of L-BFGS make up for much; a step
+/// that begins is more particular.
+struct Tolerance {
+  double stiffer, softer;
+};
+constexpr Tolerance kWithinAStep{4, 30}, kFromStepToStep{2, 4};
+
+/// Numbers that a memory has for a contact: nodes, weights, stiffness.
+constexpr std::size_t kRemembered = 9;
 
 }  // namespace
 
@@ -14,17 +25,14 @@ ContactLaplacian::ContactLaplacian(std::shared_ptr<const Model> model, const Lap
     : model_(model), base_(model, options), pattern_(model->pattern()), modes_(*model) {
   cholesky_.analyze(model_->pattern(), 1);
   analysed_ = model_->pattern();
-  is_first_analysis_ = true;
   model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
   model_flops_ = cholesky_.statistics().flops;
 }
 
-bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport&) {
+bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport& report) {
   problem_ = &potential.problem();
-  pattern_.begin_step();
   modes_.begin_step(*problem_);
-  factored_diagonal_.resize(0);
-  step_begins_ = true;
+  has_modes_ = false;
   status_ = FactorStatus::ok;
   if (made_for_.fits_without_grabs(*problem_)) return false;
   made_for_ = MatrixKey(*problem_);
@@ -32,77 +40,100 @@ bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport&) {
   const std::vector<std::uint8_t>& fixed = problem_->boundary.fixed;
   is_held_.resize(at(model_->nodes()));
   for (std::size_t i = 0; i < is_held_.size(); ++i) is_held_[i] = fixed[3 * i] && fixed[3 * i + 1] && fixed[3 * i + 2];
+  factored_diagonal_.resize(0);
+  if (!recalled_.empty() && recalled_[0] == made_for_.digest_without_grabs()) {
+    in_matrix_.clear();
+    for (std::size_t k = 1; k < recalled_.size(); k += kRemembered) {
+      const double* numbers = &recalled_[k];
+      in_matrix_.nodes.push_back({static_cast<Index>(numbers[0]), static_cast<Index>(numbers[1]),
+                                  static_cast<Index>(numbers[2]), static_cast<Index>(numbers[3])});
+      in_matrix_.weight.push_back({numbers[4], numbers[5], numbers[6], numbers[7]});
+      in_matrix_.stiffness.push_back(numbers[8]);
+    }
+    factorise(report);
+  }
+  recalled_.clear();
   return true;
 }
 
 bool ContactLaplacian::update(IncrementalPotential& potential, const VecX& x, StepReport& report) {
-  ContactStep& contact = *potential.contact();
-  contact.find_springs(x, springs_);
+  potential.contact()->find_springs(x, springs_);
   for (const Grab& grab : problem_->grabs)
     if (grab.stiffness > 0)
       springs_.push_back({{grab.nodes[0], grab.nodes[1], grab.nodes[2], -1},
                           {grab.weights[0], grab.weights[1], grab.weights[2], 0},
                           grab.stiffness * Mat3::Identity(),
                           grab.stiffness});
-  diagonal_.resize(model_->nodes());
-  for (Index i = 0; i < model_->nodes(); ++i) diagonal_[i] = *constant_.block(constant_.pattern().diagonal(i));
-  for (const ContactSpring& spring : springs_)
-    for (std::size_t k = 0; k < 4; ++k)
-      if (const Index i = spring.nodes[k]; i >= 0 && !is_held_[at(i)])
-        diagonal_[i] += spring.largest * spring.weight[k] * spring.weight[k];
-  if (!still_fits() && !make_matrix(potential, x, report)) return false;
+  now_.clear();
+  for (const ContactSpring& spring : springs_) {
+    now_.nodes.push_back(spring.nodes);
+    now_.weight.push_back(spring.weight);
+    now_.stiffness.push_back(spring.largest);
+  }
+  find_diagonal(now_, diagonal_);
+  if (!still_fits()) {
+    std::swap(now_, in_matrix_);
+    if (!factorise(report)) return false;
+    has_modes_ = false;
+  }
+  if (!has_modes_) modes_.set_matrix(x, A_);
+  has_modes_ = true;
   modes_.set_springs(*problem_, springs_);
   return true;
 }
 
-bool ContactLaplacian::make_matrix(IncrementalPotential& potential, const VecX& x, StepReport& report) {
-  ContactStep& contact = *potential.contact();
-  const auto& pattern = pattern_.cover(contact.energies_at(x));
+void ContactLaplacian::find_diagonal(const Springs& springs, VecX& diagonal) const {
+  diagonal.resize(model_->nodes());
+  for (Index i = 0; i < model_->nodes(); ++i) diagonal[i] = *constant_.block(constant_.pattern().diagonal(i));
+  for (std::size_t s = 0; s < springs.nodes.size(); ++s)
+    for (std::size_t k = 0; k < 4; ++k)
+      if (const Index i = springs.nodes[s][k]; i >= 0 && !is_held_[at(i)])
+        diagonal[i] += springs.stiffness[s] * springs.weight[s][k] * springs.weight[s][k];
+}
+
+bool ContactLaplacian::still_fits() const {
+  const auto [stiffer, softer] = has_modes_ ? kWithinAStep : kFromStepToStep;
+  return factored_diagonal_.size() > 0 && (diagonal_.array() <= stiffer * factored_diagonal_.array()).all() &&
+         (softer * diagonal_.array() >= factored_diagonal_.array()).all();
+}
+
+/// A function of in_matrix_ and of what is constant, to the last bit: no pattern or order of elimination remains from
+/// what was before.
+bool ContactLaplacian::factorise(StepReport& report) {
+  const auto& pattern = pattern_.cover_only(in_matrix_.nodes);
   if (A_.shared_pattern() != pattern) A_ = BlockMatrix(pattern, 1);
   pattern_.copy_base(constant_, A_);
   add_springs();
   analyze();
   ++report.factorisations;
   status_ = cholesky_.factor(A_);
+  factored_diagonal_.resize(0);
   if (status_ != FactorStatus::ok) return false;
   cholesky_.store_in_float();
-  factored_diagonal_ = diagonal_;
-  modes_.set_matrix(x, A_);
+  find_diagonal(in_matrix_, factored_diagonal_);
   return true;
-}
-
-bool ContactLaplacian::still_fits() const {
-  return factored_diagonal_.size() > 0 && (diagonal_.array() <= kStiffer * factored_diagonal_.array()).all() &&
-         (kSofter * diagonal_.array() >= factored_diagonal_.array()).all();
 }
 
 void ContactLaplacian::add_springs() {
   const BlockPattern& pattern = A_.pattern();
-  for (const ContactSpring& spring : springs_)
+  for (std::size_t s = 0; s < in_matrix_.nodes.size(); ++s)
     for (std::size_t k = 0; k < 4; ++k)
       for (std::size_t l = 0; l < 4; ++l) {
-        const Index i = spring.nodes[k], j = spring.nodes[l];
+        const Index i = in_matrix_.nodes[s][k], j = in_matrix_.nodes[s][l];
         if (i < 0 || j < i || is_held_[at(i)] || is_held_[at(j)]) continue;
-        *A_.block(pattern.find(i, j)) += spring.largest * spring.weight[k] * spring.weight[l];
+        *A_.block(pattern.find(i, j)) += in_matrix_.stiffness[s] * in_matrix_.weight[s][k] * in_matrix_.weight[s][l];
       }
 }
 
-/// As in NewtonSystem::analyze: a step begins with the order made for the model alone, or where contact makes that one
-/// expensive, with one of its own. A new order takes longer than several factorisations of a scalar matrix.
+/// In the order made for the model alone, or where contact makes that one expensive, in one of its own: a new order
+/// takes longer than several factorisations of a scalar matrix.
 void ContactLaplacian::analyze() {
   constexpr double kMostExtraWork = 4;
-  const bool begins = step_begins_;
-  step_begins_ = false;
   const std::shared_ptr<const BlockPattern> pattern = A_.shared_pattern();
-  if (pattern == analysed_ && (!begins || is_first_analysis_)) return;
-  if (begins) {
-    cholesky_.analyze_in_order(pattern, 1, model_order_);
-    if (cholesky_.statistics().flops > kMostExtraWork * model_flops_) cholesky_.analyze(pattern, 1);
-  } else {
-    cholesky_.change_pattern(pattern);
-  }
+  if (pattern == analysed_) return;
+  cholesky_.analyze_in_order(pattern, 1, model_order_);
+  if (cholesky_.statistics().flops > kMostExtraWork * model_flops_) cholesky_.analyze(pattern, 1);
   analysed_ = pattern;
-  is_first_analysis_ = begins;
 }
 
 void ContactLaplacian::solve(const VecX& q, const Lbfgs&, VecX& r) {
@@ -116,6 +147,30 @@ void ContactLaplacian::solve_at_rest(const VecX& q, const Lbfgs&, VecX& r) {
   int factorisations = 0;
   base_.prepare(*problem_, factorisations);
   base_.solve(q, r);
+}
+
+std::vector<double> ContactLaplacian::memory() const {
+  if (factored_diagonal_.size() == 0) return recalled_;
+  std::vector<double> memory{made_for_.digest_without_grabs()};
+  for (std::size_t s = 0; s < in_matrix_.nodes.size(); ++s) {
+    memory.insert(memory.end(), in_matrix_.nodes[s].begin(), in_matrix_.nodes[s].end());
+    memory.insert(memory.end(), in_matrix_.weight[s].begin(), in_matrix_.weight[s].end());
+    memory.push_back(in_matrix_.stiffness[s]);
+  }
+  return memory;
+}
+
+void ContactLaplacian::recall(std::span<const double> memory) {
+  bool is_sound = memory.empty() || memory.size() % kRemembered == 1;
+  for (std::size_t k = 1; k < memory.size() && is_sound; ++k) {
+    const std::size_t place = (k - 1) % kRemembered;
+    is_sound = std::isfinite(memory[k]) && (place != 8 || memory[k] >= 0) &&
+               (place >= 4 || (memory[k] >= -1 && memory[k] < model_->nodes() && memory[k] == std::floor(memory[k])));
+  }
+  if (!is_sound) throw InputError("the saved contacts of the quasi-Newton matrix are not contacts of this scene");
+  recalled_.assign(memory.begin(), memory.end());
+  made_for_ = MatrixKey();
+  factored_diagonal_.resize(0);
 }
 
 }  // namespace pliant

@@ -10,8 +10,8 @@ namespace pliant {
 ///   A = M/h^2 + L + sum over contacts k w w^T,
 ///
 /// k the largest stiffness of the contact and w its weights, with the rigid motions of free bodies put right. It is
-/// factorised where a step begins, and again where contact has become much stiffer or softer, always a function of the
-/// step's own iterates: nothing is left over from the step before.
+/// factorised again where contact has become much stiffer or softer, and kept until then, from step to step: what of
+/// contact is in it is the memory of the solver.
 class ContactLaplacian final : public InitialHessian {
  public:
   ContactLaplacian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options);
@@ -21,10 +21,21 @@ class ContactLaplacian final : public InitialHessian {
   FactorStatus status() const override { return status_; }
   void solve(const VecX& q, const Lbfgs& pairs, VecX& r) override;
   void solve_at_rest(const VecX& q, const Lbfgs& pairs, VecX& r) override;
+  std::vector<double> memory() const override;
+  void recall(std::span<const double> memory) override;
 
  private:
+  /// Contacts as A has them.
+  struct Springs {
+    std::vector<std::array<Index, 4>> nodes;
+    std::vector<std::array<double, 4>> weight;
+    std::vector<double> stiffness;  ///< N/m
+    void clear() { nodes.clear(), weight.clear(), stiffness.clear(); }
+  };
+
   bool still_fits() const;
-  bool make_matrix(IncrementalPotential& potential, const VecX& x, StepReport& report);
+  void find_diagonal(const Springs& springs, VecX& diagonal) const;
+  bool factorise(StepReport& report);
   void add_springs();
   void analyze();
 
@@ -39,12 +50,13 @@ class ContactLaplacian final : public InitialHessian {
   std::shared_ptr<const BlockPattern> analysed_;
   std::vector<Index> model_order_;  ///< of elimination, for the model's pattern
   double model_flops_ = 0;
-  bool is_first_analysis_ = false;  ///< it is what a step that begins with this pattern gets
-  bool step_begins_ = true;
   FactorStatus status_ = FactorStatus::ok;
-  std::vector<ContactSpring> springs_;
-  std::vector<std::uint8_t> is_held_;  ///< nodes that are prescribed along every axis
-  VecX diagonal_, factored_diagonal_;  ///< of A at the last iterate, and of its factor; empty: there is none
+  std::vector<ContactSpring> springs_;  ///< of the last iterate
+  Springs now_, in_matrix_;             ///< the same, and those that A was factorised with
+  std::vector<std::uint8_t> is_held_;   ///< nodes that are prescribed along every axis
+  VecX diagonal_, factored_diagonal_;   ///< of A at the last iterate, and of its factor; empty: there is none
+  bool has_modes_ = false;              ///< for this step
+  std::vector<double> recalled_;
   RigidModes modes_;
 };
 

@@ -49,6 +49,9 @@ class InitialHessian {
   /// Takes the projected Hessian at x in place of A, until the next prepare(), with `damping` times each node's largest
   /// entry on its diagonal. False when that has no factor.
   virtual bool follow(IncrementalPotential&, const VecX& /*x*/, double /*damping*/) { return false; }
+  /// What A depends on besides the step at hand, as Stepper::memory().
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void recall(std::span<const double> /*memory*/) {}
   /// Iterations of conjugate gradients since prepare().
   virtual int linear_iterations() const { return 0; }
 };

@@ -34,7 +34,8 @@ BoundSettings<QuasiNewtonOptions> quasi_newton_settings(const BoundSettings<Quas
                   integrator_names(quasi_newton_support().integrators), &O::integrator)
       .add(own)
       .add({.name = "iterations",
-            .summary = "iterations of every step; fewer when a tolerance is met before",
+            .summary = "iterations of every step; fewer when a tolerance is met before, more where contact has not "
+                       "settled by then",
             .limits = {1, 1e6}},
            &O::iterations)
       .add(early_end_setting(), &O::criterion, &CriterionOptions::tolerance)

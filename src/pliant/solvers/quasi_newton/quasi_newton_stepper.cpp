@@ -15,8 +15,6 @@ namespace {
 constexpr double kTooSoft = 1.0 / 64;
 /// Stretched a thousandfold, a projected Hessian is singular to rounding: of its diagonal, this much is added.
 constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
-/// Of the step-length criterion, m/s.
-constexpr double kNewtonTolerance = 1e-3;
 
 }  // namespace
 
@@ -27,9 +25,9 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
       hessian_(make_initial_hessian(this->model(), options.hessian)),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
       rho_(options.spectral_radius) {
-  // Newton's method, where it is needed, meets the criterion that was asked for, or one of its own.
-  const CriterionOptions newton{Criterion::step_length, kNewtonTolerance};
-  if (this->model()->contact()) contact_.emplace(potential(), options.stops_early ? options.criterion : newton);
+  // Newton's method, where it is needed, meets the criterion that was asked for, or its own default.
+  if (this->model()->contact())
+    contact_.emplace(potential(), options.stops_early ? options.criterion : NewtonOptions().criterion);
 }
 
 void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
@@ -50,13 +48,11 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   previous_x_ = current_.x;
   potential().contact_change();
   for (;;) {
-    if (contact_ && contact_->needs_newton(current_.x)) return end_by_newton(report);
-    const bool is_last = report.iterations == budget_ && !extend_budget(report);
+    const bool is_last = report.iterations >= budget_ && !extend_budget(report);
     if (is_satisfied(is_last, report)) return;
-    if (is_last && needs_newton_) return end_by_newton(report);
     if (is_last) return report.end(Outcome::budget_spent, "");
+    if (contact_ && !matrix_serves(report)) return end_by_newton(report);
     if (rescue_ && !follow(report)) return;
-    if (contact_ && !update(report)) return end_by_newton(report);
     history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
@@ -69,35 +65,21 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     if (descent.largest == 0) return report.end(Outcome::converged, "");
 
     const LineSearchResult found = search(descent, report);
-    if (contact_ && contact_->needs_newton(found)) {
-      if (found.accepted) std::swap(current_, trial_);
-      return end_by_newton(report);
-    }
     // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
     // not.
     if (found.alpha < kTooSoft && !rescue_ && hessian_->can_follow() && -descent.slope > std::abs(current_.energy)) {
       begin_rescue();
       continue;
     }
+    if (!found.accepted && contact_) continue;  // with Newton's method
     // Where rounding hides any further decrease, the rest of the budget has no use.
     if (!found.accepted)
       return report.end(Outcome::budget_spent,
                         fmt::format("no step length above {:.0e} lowers the energy in iteration {}",
                                     options_.line_search.smallest_step, report.iterations));
-    if (rescue_) damping_ = found.alpha == 1 ? std::max(damping_ / 4, kLeastDamping) : std::min(damping_ * 4, 1.0);
-    {
-      const Stopwatch watch(report.seconds.solve);
-      lbfgs_.remember(found.alpha, dx_, trial_.gradient, current_.gradient);
-      forget_other_contacts();
-    }
-    std::swap(current_, trial_);  // trial_ is now the iterate before
-    if (contact_ && potential().contact()->adapt(current_.x))
-      current_.energy = potential().gradient(current_.x, current_.gradient);
+    take_step(found.alpha, report);
     if (options_.method == QuasiNewtonMethod::chebyshev) accelerate();
-    if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length))
-      return report.end(Outcome::converged, "");
-    if (contact_ && !options_.stops_early && contact_->is_settled(report.residuals.step_length))
-      return report.end(Outcome::converged, "");
+    if (ends_by_step(report.residuals.step_length)) return report.end(Outcome::converged, "");
   }
 }
 
@@ -121,7 +103,7 @@ bool QuasiNewtonStepper::prepare(StepReport& report) {
 bool QuasiNewtonStepper::find_start(StepReport& report) {
   const Stopwatch watch(report.seconds.assembly);
   lbfgs_.forget();
-  rescue_ = needs_newton_ = false;
+  rescue_ = ended_by_newton_ = false;
   omega_ = 1;
   plain_iterations_ = friction_iterations_ = 0;
   if (contact_ && contact_->find_start(current_, report)) return true;
@@ -148,6 +130,7 @@ bool QuasiNewtonStepper::is_satisfied(bool is_last, StepReport& report) {
     return true;
   }
   if (!options_.stops_early || !convergence_.satisfied(report.residuals, report.iterations)) return false;
+  if (contact_ && !contact_->arrived(current_.x)) return false;
   report.end(Outcome::converged, "");
   return true;
 }
@@ -162,23 +145,23 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   return false;
 }
 
-/// Where contact asks too much of the matrix.
-void QuasiNewtonStepper::end_by_newton(StepReport& report) { contact_->newton().run(current_, trial_, report); }
-
 /// With contact, a step that has not settled when its budget is spent gets another one, or Newton's method.
 bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
-  if (!contact_) return false;
-  const ContactDescent::Verdict verdict = contact_->judge(current_.x, report.residuals.step_length);
-  needs_newton_ = verdict == ContactDescent::Verdict::needs_newton;
-  if (verdict != ContactDescent::Verdict::goes_on) return false;
+  if (!contact_ || contact_->may_end(current_.x, report.residuals.step_length)) return false;
   budget_ += options_.iterations;
   return true;
 }
 
-/// Makes contact at the iterate part of the matrix.
-bool QuasiNewtonStepper::update(StepReport& report) {
+/// Makes contact at the iterate part of the matrix. False where contact asks too much of it.
+bool QuasiNewtonStepper::matrix_serves(StepReport& report) {
+  if (contact_->needs_newton(current_.x)) return false;
   const Stopwatch watch(report.seconds.factorisation);
   return hessian_->update(potential(), current_.x, report);
+}
+
+void QuasiNewtonStepper::end_by_newton(StepReport& report) {
+  contact_->end_by_newton(current_, report);
+  ended_by_newton_ = true;
 }
 
 LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, StepReport& report) {
@@ -186,6 +169,7 @@ LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, Ste
   const double largest = contact_ ? contact_->largest_step(current_.x, dx_) : 1;
   const LineSearchResult found =
       line_search(potential(), current_, {dx_, descent.slope, largest}, options_.line_search, trial_);
+  if (contact_) contact_->observe(found);
   report.line_search_evaluations += found.evaluations;
   if (found.accepted) report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
   if (options_.history)
@@ -197,13 +181,34 @@ LineSearchResult QuasiNewtonStepper::search(const history::Descent& descent, Ste
 /// A constant matrix serves ordinary stretches. Where a law that grows faster than their square is stretched far
 /// beyond, it is too soft by orders of magnitude and nothing would move any more: the rest of the step is projected
 /// Newton's, from the lower of the iterate and where the last step ended, since moving on at speed may have led far
-/// uphill.
+/// uphill. With contact, where going back may lead through things, from the iterate.
 void QuasiNewtonStepper::begin_rescue() {
+  if (contact_) return contact_->give_up();
   rescue_ = true;
   damping_ = kFirstDamping;
   trial_.x = potential().start();
   trial_.energy = potential().gradient(trial_.x, trial_.gradient);
   if (trial_.energy < current_.energy) std::swap(current_, trial_);
+}
+
+/// To the trial; trial_ is then the iterate before.
+void QuasiNewtonStepper::take_step(double alpha, StepReport& report) {
+  if (rescue_) damping_ = alpha == 1 ? std::max(damping_ / 4, kLeastDamping) : std::min(damping_ * 4, 1.0);
+  {
+    const Stopwatch watch(report.seconds.solve);
+    lbfgs_.remember(alpha, dx_, trial_.gradient, current_.gradient);
+    forget_other_contacts();
+  }
+  std::swap(current_, trial_);
+  if (contact_ && potential().contact()->adapt(current_.x))
+    current_.energy = potential().gradient(current_.x, current_.gradient);
+}
+
+/// Whether a direction of this length (m/s) was the last: by the criterion, or because nothing moves any more in
+/// contact.
+bool QuasiNewtonStepper::ends_by_step(double step_length) const {
+  if (options_.stops_early) return convergence_.satisfied_by_step(step_length);
+  return contact_ && contact_->is_settled(step_length);
 }
 
 /// A pair taken while other nodes were in touch speaks of another function: of the older pairs only as many stay as the
@@ -245,7 +250,8 @@ void QuasiNewtonStepper::accelerate() {
 /// Whether to solve again, with the friction that belongs to what came out.
 bool QuasiNewtonStepper::renew_friction(const StepReport& report) {
   ContactStep& contact = *potential().contact();
-  if (!report.succeeded() || ++friction_iterations_ >= contact.model().options.friction_iterations) return false;
+  if (ended_by_newton_ || !report.succeeded() || ++friction_iterations_ >= contact.model().options.friction_iterations)
+    return false;
   const bool had_friction = contact.has_friction();
   contact.renew_friction(current_.x);
   if (!had_friction && !contact.has_friction()) return false;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "pliant/solvers/criteria.hpp"
-#include "pliant/solvers/line_search.hpp"
 #include "pliant/solvers/quasi_newton/contact_descent.hpp"
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
@@ -35,6 +33,8 @@ class QuasiNewtonStepper final : public Stepper {
   std::string_view name() const override { return options_.name; }
   /// As given or estimated; 0 before the first step of Chebyshev's method.
   double spectral_radius() const { return rho_; }
+  std::vector<double> memory() const override { return hessian_->memory(); }
+  void recall(std::span<const double> memory) override { hessian_->recall(memory); }
 
  protected:
   void advance(Solution& solution, StepReport& report) override;
@@ -45,10 +45,12 @@ class QuasiNewtonStepper final : public Stepper {
   void iterate(StepReport& report);
   bool is_satisfied(bool is_last, StepReport& report);
   bool follow(StepReport& report);
-  bool update(StepReport& report);
+  bool matrix_serves(StepReport& report);
   bool extend_budget(const StepReport& report);
   void end_by_newton(StepReport& report);
   LineSearchResult search(const history::Descent& descent, StepReport& report);
+  void take_step(double alpha, StepReport& report);
+  bool ends_by_step(double step_length) const;
   void begin_rescue();
   void accelerate();
   bool renew_friction(const StepReport& report);
@@ -62,10 +64,10 @@ class QuasiNewtonStepper final : public Stepper {
   std::optional<ContactDescent> contact_;
   Iterate current_, trial_;
   VecX dx_, previous_x_;
-  int budget_ = 0;             ///< ends the loop: a number of iterations, counted over the step
-  bool needs_newton_ = false;  ///< with contact: the budget is spent, and the step is Newton's from here on
-  bool rescue_ = false;        ///< for the rest of the step the matrix is made anew at every iterate
-  double damping_ = 0;         ///< of these matrices
+  int budget_ = 0;                ///< ends the loop: a number of iterations, counted over the step
+  bool ended_by_newton_ = false;  ///< with contact
+  bool rescue_ = false;           ///< for the rest of the step the matrix is made anew at every iterate
+  double damping_ = 0;            ///< of these matrices
   double rho_ = 0, omega_ = 1;
   int friction_iterations_ = 0;  ///< how often friction was renewed in this step
   int plain_iterations_ = 0;     ///< since Chebyshev's acceleration began

@@ -41,7 +41,7 @@ void RigidModes::begin_step(const StepProblem& problem) {
       continue;
     std::fill(body_of_.begin() + body.nodes.begin, body_of_.begin() + body.nodes.end,
               static_cast<Index>(bodies_.size()));
-    bodies_.push_back({body.nodes, body.damping.mass, Vec3::Zero()});
+    bodies_.push_back({body.nodes, body.damping.mass, Vec3::Zero(), Moments::Zero()});
   }
   is_usable_ = false;
 }
@@ -50,6 +50,7 @@ void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A) {
   if (bodies_.empty()) return;
   const VecX& mass = model_.mass().lumped();
   arm_.resize(x.size());
+  extended_.setZero(4 * Eigen::Index(model_.nodes()));
   for (FreeBody& body : bodies_) {
     Vec3 sum = Vec3::Zero();
     double total = 0;
@@ -58,7 +59,13 @@ void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A) {
       total += mass[i];
     }
     body.centre = sum / total;
-    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) node(arm_, i) = node(x, i) - body.centre;
+    body.mass.setZero();
+    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+      node(arm_, i) = node(x, i) - body.centre;
+      auto extended = extended_.segment<4>(4 * Eigen::Index(i));
+      extended << 1, node(arm_, i);
+      body.mass += mass[i] * extended * extended.transpose();
+    }
   }
   G_.compute(matrix_modes(A));
 }
@@ -73,18 +80,18 @@ Eigen::MatrixXd RigidModes::matrix_modes(const BlockMatrix& A) const {
   const auto count = static_cast<Eigen::Index>(bodies_.size());
   Eigen::MatrixXd moments = Eigen::MatrixXd::Zero(4 * count, 4 * count);
   const BlockPattern& pattern = A.pattern();
-  const auto extended = [&](Index i) { return Eigen::Vector4d(1, arm_[3 * i], arm_[3 * i + 1], arm_[3 * i + 2]); };
+  const auto extended = [&](Index i) { return extended_.segment<4>(4 * Eigen::Index(i)); };
   for (Index i = 0; i < pattern.rows(); ++i) {
     const Index b = body_of_[at(i)];
     if (b < 0) continue;
     // The rest of a row mostly belongs to the row's own body: its sum first, then one product.
+    const Range body = bodies_[at(b)].nodes;
     Eigen::Vector4d own = 0.5 * *A.block(pattern.diagonal(i)) * extended(i);
     for (std::int64_t k = pattern.diagonal(i) + 1; k < pattern.row_start()[at(i) + 1]; ++k) {
-      const Index j = pattern.columns()[at(k)], c = body_of_[at(j)];
-      if (c < 0) continue;
-      if (c == b)
+      const Index j = pattern.columns()[at(k)];
+      if (j < body.end)  // columns are no less than i
         own += *A.block(k) * extended(j);
-      else
+      else if (const Index c = body_of_[at(j)]; c >= 0)
         moments.block<4, 4>(4 * b, 4 * c) += *A.block(k) * extended(i) * extended(j).transpose();
     }
     moments.block<4, 4>(4 * b, 4 * b) += extended(i) * own.transpose();
@@ -100,15 +107,9 @@ Eigen::MatrixXd RigidModes::matrix_modes(const BlockMatrix& A) const {
 Eigen::MatrixXd RigidModes::exact_modes(const StepProblem& problem, std::span<const ContactSpring> springs) const {
   const auto count = static_cast<Eigen::Index>(bodies_.size());
   Eigen::MatrixXd C = Eigen::MatrixXd::Zero(6 * count, 6 * count);
-  const VecX& mass = model_.mass().lumped();
   for (Eigen::Index b = 0; b < count && problem.has_inertia(); ++b) {
     const FreeBody& body = bodies_[at(b)];
-    Moments moments = Moments::Zero();
-    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
-      const Eigen::Vector4d arm(1, arm_[3 * i], arm_[3 * i + 1], arm_[3 * i + 2]);
-      moments += mass[i] * arm * arm.transpose();
-    }
-    C.block<6, 6>(6 * b, 6 * b) = (1 / problem.h + body.mass_damping) / problem.h * rigid_block(moments);
+    C.block<6, 6>(6 * b, 6 * b) = (1 / problem.h + body.mass_damping) / problem.h * rigid_block(body.mass);
   }
   // Springs between the same two bodies come in runs: their sum about the first one's centre is taken first.
   Matrix6 sum = Matrix6::Zero();

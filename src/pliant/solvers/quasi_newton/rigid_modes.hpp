@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <span>
 
+#include "pliant/energies/contact_pair.hpp"
 #include "pliant/sim/step_problem.hpp"
 
 namespace pliant {
@@ -28,12 +29,14 @@ class RigidModes {
   void correct(const VecX& q, VecX& r);
 
  private:
+  using Moments = Eigen::Matrix4d;  ///< sum_ij a_ij (1, r_i) (1, r_j)^T, r the arm of a node
+
   struct FreeBody {
     Range nodes;
     double mass_damping;  ///< 1/s
     Vec3 centre;          ///< of mass, where the modes were made, m
+    Moments mass;         ///< of its lumped mass, kg, kg m, kg m^2
   };
-  using Moments = Eigen::Matrix4d;  ///< sum_ij a_ij (1, r_i) (1, r_j)^T, r the arm of a node
 
   Eigen::MatrixXd matrix_modes(const BlockMatrix& A) const;
   Eigen::MatrixXd exact_modes(const StepProblem& problem, std::span<const ContactSpring> springs) const;
@@ -42,6 +45,7 @@ class RigidModes {
   std::vector<FreeBody> bodies_;
   std::vector<Index> body_of_;  ///< number of the free body of each node, or -1
   VecX arm_;                    ///< of each node from its body's centre, m
+  VecX extended_;               ///< (1, arm) of each node of a free body; zero of others
   bool is_usable_ = false;      ///< C and G have factors
   Eigen::LLT<Eigen::MatrixXd> C_, G_;
   VecX force_, motion_;  ///< scratch: by body, six each

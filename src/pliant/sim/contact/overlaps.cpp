@@ -1,0 +1,83 @@
+#include "pliant/sim/contact/overlaps.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <map>
+
+namespace pliant {
+
+namespace {
+
+/// Of two bodies, or of a body and a plane.
+struct Overlap {
+  int count = 0;     ///< edges that cut triangles, or vertices behind the plane
+  double depth = 0;  ///< the deepest of them, m
+  Vec3 place = Vec3::Zero();
+  std::string example;
+
+  void include(double at_depth, const Vec3& where, std::string what) {
+    if (count++ > 0 && at_depth <= depth) return;
+    depth = at_depth;
+    place = where;
+    example = std::move(what);
+  }
+};
+
+/// How far an edge that cuts a triangle reaches through its plane.
+double reach_through(const Vec3& e0, const Vec3& e1, const Vec3& t0, const Vec3& t1, const Vec3& t2) {
+  const Vec3 area = (t1 - t0).cross(t2 - t0);
+  if (!(area.norm() > 0)) return 0;
+  const Vec3 n = area.normalized();
+  return std::min(std::abs(n.dot(e0 - t0)), std::abs(n.dot(e1 - t0)));
+}
+
+}  // namespace
+
+std::string describe_overlaps(const ContactModel& model, const ObstacleState& obstacles,
+                              std::span<const CandidatePair> found, const VecX& positions) {
+  const ContactSurface& s = *model.surface;
+  std::map<std::pair<Index, Index>, Overlap> overlaps;  // by groups, or by the group of a body and -1 - plane
+  for (const auto& [first, second] : found) {
+    if (second < 0) {
+      const PlaneShape& plane = obstacles.planes[at(-1 - second)];
+      const Vec3 p = node(positions, first);
+      overlaps[{s.group[at(first)], second}].include(-plane.normal.dot(p - plane.point), p,
+                                                     fmt::format("vertex {}", first));
+      continue;
+    }
+    const Edge& e = s.edges[at(first)];
+    const Triangle& t = s.triangles[at(second)];
+    const Vec3 e0 = node(positions, e[0]), e1 = node(positions, e[1]);
+    overlaps[std::minmax(s.group[at(e[0])], s.group[at(t[0])])].include(
+        reach_through(e0, e1, node(positions, t[0]), node(positions, t[1]), node(positions, t[2])), 0.5 * (e0 + e1),
+        fmt::format("edge ({}, {}) of '{}' cuts triangle {} of '{}'", e[0], e[1],
+                    model.group_names[at(s.group[at(e[0])])], second, model.group_names[at(s.group[at(t[0])])]));
+  }
+  constexpr std::size_t kMost = 10;
+  std::string text = "bodies overlap where the step begins: ";
+  std::size_t told = 0;
+  for (const auto& [groups, overlap] : overlaps) {
+    if (told == kMost) {
+      text += fmt::format("; and {} more pairs", overlaps.size() - told);
+      break;
+    }
+    if (told++ > 0) text += "; ";
+    const std::string& body = model.group_names[at(groups.first)];
+    const std::string where =
+        fmt::format("near ({:.4g}, {:.4g}, {:.4g})", overlap.place.x(), overlap.place.y(), overlap.place.z());
+    if (groups.second < 0)
+      text += fmt::format("'{}' lies up to {:.3g} m behind plane '{}' with {} vertices, {} ({})", body, overlap.depth,
+                          model.planes[at(-1 - groups.second)].name, overlap.count, where, overlap.example);
+    else if (groups.first == groups.second)
+      text += fmt::format("'{}' cuts itself, up to {:.3g} m deep, {} ({} edges; {})", body, overlap.depth, where,
+                          overlap.count, overlap.example);
+    else
+      text += fmt::format("'{}' and '{}', up to {:.3g} m deep, {} ({} edges; {})", body,
+                          model.group_names[at(groups.second)], overlap.depth, where, overlap.count, overlap.example);
+  }
+  return text + ". Contact needs surfaces that are apart: move them by that much, or exclude the pair from contact";
+}
+
+}  // namespace pliant

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "pliant/contact/broad_phase.hpp"
+#include "pliant/energies/contact_pair.hpp"
+
+namespace pliant {
+
+/// What overlaps, for people: which bodies, where, and by how much. `found` is what ContactSearch::intersections found;
+/// `positions` are those of nodes and obstacles.
+std::string describe_overlaps(const ContactModel& model, const ObstacleState& obstacles,
+                              std::span<const CandidatePair> found, const VecX& positions);
+
+}  // namespace pliant
