@@ -3,7 +3,9 @@
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/contact/contact_solve.hpp"
 #include "pliant/solvers/criteria.hpp"
+#include "pliant/solvers/free_parts.hpp"
 #include "pliant/solvers/line_search.hpp"
+#include "pliant/solvers/step_guard.hpp"
 
 // Settings that several families of solvers share.
 namespace pliant {
@@ -70,6 +72,22 @@ inline BoundSettings<ContactSolveOptions> contact_solve_settings() {
             .limits = {1, 1e6}},
            &O::max_iterations);
   return settings;
+}
+inline const ChoiceNames<Safeguard> kSafeguards = {{"newton", Safeguard::newton}, {"none", Safeguard::none}};
+/// Likewise.
+inline Setting safeguard_setting() {
+  return {.name = "safeguard",
+          .summary =
+              "what becomes of a step that fails or gains energy: it is solved by Newton's method instead, or, as "
+              "in the papers, left as it is (none)"};
+}
+inline const ChoiceNames<Turning> kTurnings = {{"exact", Turning::exact}, {"linear", Turning::linear}};
+
+inline Setting turning_setting() {
+  return {.name = "turning",
+          .summary =
+              "how bodies that nothing holds turn over a step; linear: along tangents, as in the papers, which "
+              "slows them"};
 }
 inline Setting history_setting() { return {.name = "history", .summary = "record every iteration in the report"}; }
 

@@ -7,7 +7,8 @@ namespace pliant {
 
 namespace {
 
-const ChoiceNames<LinearSolver> kNewtonSolves = {{"direct", LinearSolver::direct}, {"pcg", LinearSolver::pcg}};
+const ChoiceNames<LinearSolver> kNewtonSolves = {
+    {"auto", LinearSolver::automatic}, {"direct", LinearSolver::direct}, {"pcg", LinearSolver::pcg}};
 const ChoiceNames<PreconditionerKind> kNewtonPreconditioners = {
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"jacobi", PreconditionerKind::jacobi},
@@ -46,8 +47,8 @@ BoundSettings<NewtonOptions> newton_settings() {
       .add({.name = "smallest_step", .summary = "step length below which the line search has failed", .limits = {0, 1}},
            &O::line_search, &LineSearchOptions::smallest_step)
       .add_choice({.name = "linear",
-                   .summary = "how systems are solved: by a factorisation, or by conjugate gradients (pcg) as "
-                              "accurately as pays off"},
+                   .summary = "how systems are solved: by a factorisation, by conjugate gradients (pcg) as accurately "
+                              "as pays off, or by whichever is cheaper (auto)"},
                   kNewtonSolves, &O::linear, &LinearOptions::solver)
       .add_choice({.name = "preconditioner", .summary = "preconditioner of pcg"}, kNewtonPreconditioners, &O::linear,
                   &LinearOptions::preconditioner)

@@ -49,6 +49,7 @@ bool NewtonMinimiser::start_at(const VecX& x) {
 }
 
 void NewtonMinimiser::run(StepReport& report) {
+  last_iteration_ = report.iterations + options_.max_iterations;
   iterate(report);
   if (function_.contact()) renew_friction(report);
 }
@@ -62,7 +63,7 @@ void NewtonMinimiser::iterate(StepReport& report) {
     if (!std::isfinite(report.residuals.force)) return end(report, Outcome::not_finite, "the forces are not finite");
     const bool in_balance = convergence_.satisfied(report.residuals, report.iterations), may_end = obstacles_.arrived();
     if (in_balance && may_end) return end(report, Outcome::converged, "");
-    if (report.iterations == options_.max_iterations) return end(report, Outcome::iteration_limit, "not converged");
+    if (report.iterations >= last_iteration_) return end(report, Outcome::iteration_limit, "not converged");
 
     obstacles_.begin_iteration(current_.x, in_balance);
     if (!find_direction(report)) return;

@@ -36,8 +36,13 @@ class NewtonMinimiser {
   void begin_step(StepReport& report);
   /// Begins to search at x. False when the value is not finite there.
   bool start_at(const VecX& x);
-  /// Minimises from there, and says in the report how that went.
+  /// The same where somebody else has got to: `iterate` is evaluated already, and left empty.
+  void start_from(Iterate& iterate) { std::swap(current_, iterate); }
+  /// Minimises from there, and says in the report how that went; iterations that the report has already do not count.
   void run(StepReport& report);
+  /// As Stepper::memory().
+  std::vector<double> memory() const { return system_.memory(); }
+  void recall(std::span<const double> memory) { system_.recall(memory); }
   /// Where it is.
   Iterate& current() { return current_; }
 
@@ -57,6 +62,7 @@ class NewtonMinimiser {
   ObstacleDrive obstacles_;
   Iterate current_, trial_;
   VecX dx_;
+  int last_iteration_ = 0;  ///< the limit, as the report counts
 };
 
 }  // namespace pliant

@@ -12,6 +12,8 @@ class NewtonStepper final : public Stepper {
   NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options);
 
   std::string_view name() const override;
+  std::vector<double> memory() const override { return minimiser_.memory(); }
+  void recall(std::span<const double> memory) override { minimiser_.recall(memory); }
 
  protected:
   void advance(Solution& solution, StepReport& report) override;

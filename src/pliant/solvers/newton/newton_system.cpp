@@ -1,7 +1,9 @@
 #include "pliant/solvers/newton/newton_system.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 
+#include "pliant/base/physical_memory.hpp"
 #include "pliant/base/stopwatch.hpp"
 
 namespace pliant {
@@ -25,10 +27,67 @@ void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia
 FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
   if (drive_) driven_gradient_ = g + drive_->coupling;
   const VecX& rhs = drive_ ? driven_gradient_ : g;
-  const FactorStatus status =
-      options_.solver == LinearSolver::direct ? solve_direct(kind, rhs, dx) : solve_iteratively(kind, rhs, dx);
+  FactorStatus status = FactorStatus::ok;
+  switch (options_.solver) {
+    case LinearSolver::automatic:
+      status = solve_automatically(kind, rhs, dx);
+      break;
+    case LinearSolver::direct:
+      status = solve_direct(kind, rhs, dx);
+      break;
+    case LinearSolver::pcg:
+      status = solve_iteratively(kind, rhs, dx, options_.max_iterations);
+      break;
+  }
   if (drive_ && status == FactorStatus::ok) dx += drive_->remaining;
   return status;
+}
+
+/// Small systems are factorised. Large ones are left to conjugate gradients, which are looked after: where they do not
+/// get there by the time a factorisation would have taken, the system is factorised after all, and so are the next.
+FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
+  constexpr Index kSmall = 1000;
+  if (function_.model().nodes() < kSmall) return solve_direct(kind, g, dx);
+  if (!choice_.knows_costs() && choice_.asks_for_costs()) analyze_model();
+  if (choice_.takes_factor()) {
+    choice_.count_factor();
+    return solve_direct(kind, g, dx);
+  }
+  const auto try_gradients = [&] {
+    const int before = report_->linear_iterations, most = choice_.most_iterations();
+    const FactorStatus status = solve_iteratively(kind, g, dx, most > 0 ? most : options_.max_iterations);
+    choice_.count_iterations(report_->linear_iterations - before);
+    return status;
+  };
+  const int first = choice_.most_iterations();
+  FactorStatus status = try_gradients();
+  if (was_cut_short_ && !choice_.knows_costs()) {
+    analyze_model();
+    const bool may_take_longer = choice_.most_iterations() == 0 || choice_.most_iterations() > 2 * first;
+    if (may_take_longer) status = try_gradients();
+  }
+  if (!was_cut_short_) choice_.count_solved();
+  if (!was_cut_short_ || choice_.most_iterations() == 0) return status;  // any iterate is a descent direction
+  choice_.count_given_up();
+  return solve_direct(kind, g, dx);
+}
+
+/// Of the model's own pattern, which is also what a factorisation would cost.
+void NewtonSystem::analyze_model() {
+  constexpr double kShareOfMemory = 0.5;
+  const Stopwatch watch(report_->seconds.factorisation);
+  analysed_ = function_.model().pattern();
+  is_first_analysis_ = true;
+  cholesky_.analyze(analysed_, A_.block_size());
+  model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
+  const SparseCholesky::Statistics statistics = cholesky_.statistics();
+  model_flops_ = statistics.flops;
+  choice_.set_costs(analysed_->blocks(), statistics.factor_entries, statistics.flops);
+  if (static_cast<double>(statistics.factor_bytes) > kShareOfMemory * physical_memory()) choice_.rule_out_factors();
+}
+
+std::vector<double> NewtonSystem::memory() const {
+  return options_.solver == LinearSolver::automatic ? choice_.memory() : std::vector<double>();
 }
 
 /// Contact changes the pattern from iteration to iteration. Within a step the order of elimination is kept. A step
@@ -39,13 +98,7 @@ void NewtonSystem::analyze() {
   const std::shared_ptr<const BlockPattern> pattern = A_.shared_pattern();
   const bool begins = step_begins_;
   step_begins_ = false;
-  if (model_order_.empty()) {
-    analysed_ = function_.model().pattern();
-    is_first_analysis_ = true;
-    cholesky_.analyze(analysed_, A_.block_size());
-    model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
-    model_flops_ = cholesky_.statistics().flops;
-  }
+  if (model_order_.empty()) analyze_model();
   if (pattern == analysed_ && (!begins || is_first_analysis_)) return;
   if (begins) {
     cholesky_.analyze_in_order(pattern, A_.block_size(), model_order_);
@@ -57,11 +110,44 @@ void NewtonSystem::analyze() {
   is_first_analysis_ = begins;
 }
 
+FactorStatus NewtonSystem::factorise(Factorisation kind) {
+  const std::shared_ptr<const BlockPattern> before = analysed_;
+  const bool begins = step_begins_;
+  analyze();
+  if (!options_.in_parts || kind != Factorisation::llt) {
+    factored_.clear();
+    return cholesky_.factor(A_, kind);
+  }
+  cholesky_.keep_updates(true);
+  const bool may_keep = !begins && before == analysed_ && !factored_.empty();
+  const FactorStatus status = may_keep && find_changes() ? cholesky_.refactor(A_, changed_) : cholesky_.factor(A_);
+  factored_.clear();
+  if (status == FactorStatus::ok) factored_.assign(A_.values().begin(), A_.values().end());
+  return status;
+}
+
+/// The nodes of all blocks that differ from those of the last factorisation. False where they are too many for parts
+/// to be cheaper than the whole.
+bool NewtonSystem::find_changes() {
+  const BlockPattern& pattern = A_.pattern();
+  const std::size_t size = at(A_.block_size() * A_.block_size());
+  std::vector<std::uint8_t> is_changed(at(pattern.rows()), 0);
+  for (Index i = 0; i < pattern.rows(); ++i)
+    for (std::int64_t k = pattern.diagonal(i); k < pattern.row_start()[at(i) + 1]; ++k) {
+      const double* block = A_.block(k);
+      if (!std::equal(block, block + size, factored_.data() + (block - A_.values().data())))
+        is_changed[at(i)] = is_changed[at(pattern.columns()[at(k)])] = 1;
+    }
+  changed_.clear();
+  for (Index i = 0; i < pattern.rows(); ++i)
+    if (is_changed[at(i)]) changed_.push_back(i);
+  return 4 * changed_.size() < at(pattern.rows());
+}
+
 FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX& dx) {
   {
     const Stopwatch watch(report_->seconds.factorisation);
-    analyze();
-    const FactorStatus status = cholesky_.factor(A_, kind);
+    const FactorStatus status = factorise(kind);
     ++report_->factorisations;
     if (status != FactorStatus::ok) {
       ++report_->failed_factorisations;
@@ -75,7 +161,7 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
 }
 
 template <class T>
-PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance) {
+PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance, int most_iterations) {
   {
     const Stopwatch watch(report_->seconds.factorisation);
     if (!gradients.preconditioner || &gradients.product.pattern() != &A_.pattern()) {
@@ -89,14 +175,15 @@ PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, do
   const double norm = g.norm(), scale = norm > 0 ? norm : 1;  // any size of forces is of order one for a linear system
   gradients.b = (-g / scale).template cast<T>();
   gradients.x = VectorOf<T>::Zero(g.size());
-  const PcgReport result = gradients.pcg.solve(
-      gradients.product, gradients.b, gradients.x, *gradients.preconditioner,
-      {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : options_.max_iterations});
+  const PcgReport result =
+      gradients.pcg.solve(gradients.product, gradients.b, gradients.x, *gradients.preconditioner,
+                          {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : most_iterations});
   dx = gradients.x.template cast<double>() * scale;
   return result;
 }
 
-FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, VecX& dx) {
+FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, VecX& dx, int most_iterations) {
+  was_cut_short_ = false;
   if (kind == Factorisation::ldlt && is_truncated_) {
     dx = truncated_;
     return FactorStatus::ok;
@@ -104,14 +191,18 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, 
   // In float, which halves the bytes that bound a product, and is accurate enough for what is asked. Whether a matrix
   // is indefinite, rounding must not decide: that is asked again in double.
   const double tolerance = options_.fixed_iterations > 0 ? 0 : forcing_term(g.norm());
-  PcgReport result = run(in_float_, g, dx, tolerance);
+  PcgReport result = run(in_float_, g, dx, tolerance, most_iterations);
   if (result.outcome == PcgOutcome::negative_curvature || result.outcome == PcgOutcome::not_finite) {
     report_->linear_iterations += result.iterations;
-    result = run(in_double_, g, dx, tolerance);
+    result = run(in_double_, g, dx, tolerance, most_iterations);
   }
   report_->linear_iterations += result.iterations;
+  was_cut_short_ = result.outcome == PcgOutcome::iteration_limit && tolerance > 0;
   if (result.outcome == PcgOutcome::not_finite) return FactorStatus::not_finite;
-  if (result.outcome != PcgOutcome::negative_curvature) return FactorStatus::ok;  // any iterate is a descent direction
+  if (result.outcome != PcgOutcome::negative_curvature) {  // any iterate is a descent direction
+    if (options_.balances_bodies || options_.solver == LinearSolver::automatic) balance_bodies(g, dx);
+    return FactorStatus::ok;
+  }
   if (kind == Factorisation::ldlt) return FactorStatus::ok;
   ++report_->failed_factorisations;
   truncated_ = dx;
@@ -119,11 +210,61 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, 
   return FactorStatus::not_positive_definite;
 }
 
+/// With Z the translations of the bodies: dx += Z (Z^T A Z)^{-1} Z^T (-g - A dx), which lowers the quadratic model
+/// further. Forces within a body and between two of them add up to nothing, so that what is left of their momentum is
+/// rounding, where conjugate gradients in float leave six digits.
+void NewtonSystem::balance_bodies(const VecX& g, VecX& dx) {
+  constexpr Eigen::Index kMostBodies = 200;  // the matrix is dense
+  const std::vector<Body>& bodies = function_.model().bodies();
+  const auto count = static_cast<Eigen::Index>(bodies.size());
+  if (count > kMostBodies) return;
+  const Stopwatch watch(report_->seconds.solve);
+  if (body_of_.empty()) {
+    body_of_.assign(static_cast<std::size_t>(A_.pattern().rows()), 0);
+    for (std::size_t b = 0; b < bodies.size(); ++b)
+      for (Index i = bodies[b].nodes.begin; i < bodies[b].nodes.end; ++i)
+        body_of_[static_cast<std::size_t>(i)] = static_cast<Index>(b);
+  }
+  is_held_.assign(bodies.size(), 0);
+  for (Index unknown : function_.problem().fixed) is_held_[at(body_of_[at(unknown / 3)])] = 1;
+  if (std::find(is_held_.begin(), is_held_.end(), std::uint8_t{0}) == is_held_.end()) return;
+  const std::vector<std::uint8_t>& fixed = function_.problem().boundary.fixed;
+  const auto is_free = [&](Index i, int axis) { return !fixed[static_cast<std::size_t>(3 * i + axis)]; };
+  const auto body = [&](Index i) { return 3 * Eigen::Index(body_of_[static_cast<std::size_t>(i)]); };
+  const BlockPattern& pattern = A_.pattern();
+  whole_.setZero(3 * count, 3 * count);
+  for (Index i = 0; i < pattern.rows(); ++i)
+    for (std::int64_t k = pattern.diagonal(i); k < pattern.row_start()[static_cast<std::size_t>(i) + 1]; ++k) {
+      const Index j = pattern.columns()[static_cast<std::size_t>(k)];
+      for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r) {
+          if (!is_free(i, r) || !is_free(j, c)) continue;
+          const double a = A_.block(k)[3 * c + r];
+          whole_(body(i) + r, body(j) + c) += a;
+          if (i != j) whole_(body(j) + c, body(i) + r) += a;
+        }
+    }
+  for (Eigen::Index d = 0; d < 3 * count; ++d)
+    if (!(whole_(d, d) > 0)) whole_(d, d) = 1;  // of a body that is held altogether
+  A_.multiply(dx, unbalanced_);
+  unbalanced_ += g;
+  whole_motion_.setZero(3 * count);
+  for (Index i = 0; i < pattern.rows(); ++i)
+    for (int axis = 0; axis < 3; ++axis)
+      if (is_free(i, axis)) whole_motion_[body(i) + axis] -= unbalanced_[3 * i + axis];
+  whole_motion_ = whole_.llt().solve(whole_motion_);
+  if (!whole_motion_.allFinite()) return;
+  for (Index i = 0; i < pattern.rows(); ++i)
+    for (int axis = 0; axis < 3; ++axis)
+      if (is_free(i, axis)) dx[3 * i + axis] += whole_motion_[body(i) + axis];
+}
+
 /// Eisenstat and Walker, "Choosing the forcing terms in an inexact Newton method", 1996, choice 2 with their safeguard:
 /// as accurate as the last iteration's progress says the linear model is. A second solve with the same gradient, after
 /// negative curvature, uses the same term.
 double NewtonSystem::forcing_term(double norm) {
   constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-3;
+  if (function_.contact()) return tightest;  // the length of a step tells when contact has converged
   if (norm == last_norm_) return last_forcing_;
   double term = loosest;
   if (last_norm_ > 0) {

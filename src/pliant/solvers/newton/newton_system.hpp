@@ -4,16 +4,22 @@
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
+#include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
 
-enum class LinearSolver { direct, pcg };
+enum class LinearSolver { automatic, direct, pcg };
 
 struct LinearOptions {
-  LinearSolver solver = LinearSolver::direct;
+  LinearSolver solver = LinearSolver::automatic;
   PreconditionerKind preconditioner = PreconditionerKind::block_jacobi;  ///< of pcg
   int max_iterations = 2000;                                             ///< of pcg, per system
   int fixed_iterations = 0;  ///< pcg always takes this many; 0: as many as pay off
+  /// Direct: recomputes only the part of a factor that depends on entries which changed since the last one. For
+  /// functions of which little changes within a step.
+  bool in_parts = false;
+  /// Whether the motion of each body as a whole is solved for exactly after pcg, so that momentum is kept to rounding.
+  bool balances_bodies = false;
 };
 
 /// The linear system of a Newton-type iteration: assembled and solved with every second and every failure counted in
@@ -34,10 +40,19 @@ class NewtonSystem {
   /// matrix is not positive definite. Asked for LDL^T, they give the iterate before it, a descent direction.
   FactorStatus solve(Factorisation kind, const VecX& g, VecX& dx);
 
+  /// What `automatic` goes by, as Stepper::memory().
+  std::vector<double> memory() const;
+  void recall(std::span<const double> memory) { choice_.recall(memory); }
+
  private:
+  FactorStatus solve_automatically(Factorisation kind, const VecX& g, VecX& dx);
+  void analyze_model();
   void analyze();
+  FactorStatus factorise(Factorisation kind);
+  bool find_changes();
   FactorStatus solve_direct(Factorisation kind, const VecX& g, VecX& dx);
-  FactorStatus solve_iteratively(Factorisation kind, const VecX& g, VecX& dx);
+  FactorStatus solve_iteratively(Factorisation kind, const VecX& g, VecX& dx, int most_iterations);
+  void balance_bodies(const VecX& g, VecX& dx);
   double forcing_term(double gradient_norm);
 
   StepFunction& function_;
@@ -51,6 +66,8 @@ class NewtonSystem {
   bool step_begins_ = true;
   std::vector<Index> model_order_;  ///< of elimination, for the model's pattern
   double model_flops_ = 0;
+  std::vector<double> factored_;  ///< entries that the factor at hand belongs to, if it is to be kept in parts
+  std::vector<Index> changed_;    ///< nodes with other entries since
   /// Conjugate gradients with one type of numbers.
   template <class T>
   struct Gradients {
@@ -60,10 +77,16 @@ class NewtonSystem {
     VectorOf<T> b, x;
   };
   template <class T>
-  PcgReport run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance);
+  PcgReport run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance, int most_iterations);
 
   Gradients<float> in_float_;
-  Gradients<double> in_double_;  ///< built when first needed
+  Gradients<double> in_double_;        ///< built when first needed
+  std::vector<std::uint8_t> is_held_;  ///< bodies with prescribed unknowns
+  std::vector<Index> body_of_;         ///< each node's
+  Eigen::MatrixXd whole_;              ///< of bodies as wholes: the matrix over their translations
+  VecX unbalanced_, whole_motion_;     ///< scratch
+  LinearChoice choice_;
+  bool was_cut_short_ = false;  ///< the last run of conjugate gradients ended at the iterations it was given
   VecX truncated_;
   bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand
   double last_norm_ = 0, last_forcing_ = 0;

@@ -1,0 +1,91 @@
+// `linear = "auto"` of the Newton family: what it chooses, and that it goes on from a memory with the same bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "pliant/base/error.hpp"
+#include "pliant/solvers/catalogue.hpp"
+#include "pliant/solvers/newton/linear_choice.hpp"
+#include "support/models.hpp"
+
+namespace pliant {
+namespace {
+
+std::shared_ptr<const Model> clamped_bar(const Vec3& size, std::array<Index, 3> cells, double young) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  const BodyOptions body = testing::box_body("bar", size, cells, 0.5 * size, young, "stable-neo-hookean");
+  builder.add_body(body);
+  builder.add_pin({"clamp", body.mesh->sets().at("x-min")});
+  return builder.build();
+}
+
+TEST(LinearChoice, IsWorthMoreIterationsTheMoreAFactorisationCosts) {
+  LinearChoice cheap, dear;
+  cheap.set_costs(15000, 500000, 5e7);
+  dear.set_costs(15000, 1300000, 4e8);
+  EXPECT_GT(cheap.most_iterations(), 10);
+  EXPECT_GT(dear.most_iterations(), 2 * cheap.most_iterations());
+  cheap.rule_out_factors();
+  EXPECT_EQ(cheap.most_iterations(), 0);
+}
+
+TEST(LinearChoice, LeavesCompactBodiesToConjugateGradients) {
+  const auto model = clamped_bar({1, 0.5, 0.5}, {16, 8, 8}, 4e5);
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  for (int k = 0; k < 4; ++k) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.converged()) << report.detail;
+    EXPECT_EQ(report.factorisations, 0);
+    EXPECT_GT(report.linear_iterations, 0);
+  }
+}
+
+TEST(LinearChoice, FactorisesSlenderOnes) {
+  const auto model = clamped_bar({4, 0.1, 0.1}, {120, 3, 3}, 4e7);
+  const auto stepper = make_stepper(model, "pod-newton");
+  State state = model->rest_state();
+  ASSERT_TRUE(stepper->step(state, 1.0 / 60).converged());
+  for (int k = 0; k < 3; ++k) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.converged()) << report.detail;
+    EXPECT_GT(report.factorisations, 0);
+    EXPECT_EQ(report.linear_iterations, 0);
+  }
+}
+
+TEST(LinearChoice, FactorisesSmallSystems) {
+  const auto model = clamped_bar({1, 0.5, 0.5}, {4, 2, 2}, 4e5);
+  State state = model->rest_state();
+  const StepReport report = make_stepper(model, "pod-newton")->step(state, 1.0 / 60);
+  EXPECT_GT(report.factorisations, 0);
+  EXPECT_EQ(report.linear_iterations, 0);
+}
+
+TEST(LinearChoice, GoesOnFromItsMemoryWithTheSameBits) {
+  for (const double young : {4e4, 4e7}) {
+    const auto model = clamped_bar({4, 0.1, 0.1}, {80, 3, 3}, young);
+    const auto one = make_stepper(model, "pod-newton"), other = make_stepper(model, "pod-newton");
+    State state = model->rest_state();
+    for (int k = 0; k < 3; ++k) one->step(state, 1.0 / 60);
+    State resumed = state;
+    other->recall(one->memory());
+    for (int k = 0; k < 3; ++k) {
+      one->step(state, 1.0 / 60);
+      other->step(resumed, 1.0 / 60);
+    }
+    EXPECT_EQ(resumed.x, state.x) << young;
+  }
+}
+
+TEST(LinearChoice, RefusesAMemoryThatIsNone) {
+  LinearChoice choice;
+  EXPECT_THROW(choice.recall(std::vector<double>{1, 2}), InputError);
+  EXPECT_THROW(choice.recall(std::vector<double>{-1, 16, 3}), InputError);
+  EXPECT_THROW(choice.recall(std::vector<double>{0, 16, std::nan("")}), InputError);
+  EXPECT_NO_THROW(choice.recall({}));
+}
+
+}  // namespace
+}  // namespace pliant
