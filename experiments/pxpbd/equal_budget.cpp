@@ -38,7 +38,7 @@ void run_equal_budget(Context& context) {
   State middle = model->rest_state();
   for (const Method& method :
        {Method{"FP-PXPBD", "fp-pxpbd", 5, 200}, Method{"B-PXPBD", "b-pxpbd", 7, 210}, Method{"XPBD", "xpbd", 7, 210}}) {
-    const auto stepper = make_stepper(model, method.solver, {{"iterations", method.iterations}});
+    const auto stepper = make_stepper(model, method.solver, sweeps_alone({{"iterations", method.iterations}}));
     State state = model->rest_state();
     Series curve{method.label, {}, {}};
     Json residuals = Json::array();

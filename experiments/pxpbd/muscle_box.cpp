@@ -41,7 +41,8 @@ void run_muscle_box(Context& context) {
     ParameterMap parameters;
   };
   for (const Method& method :
-       {Method{"FP-PXPBD", "fp-pxpbd", {{"iterations", static_cast<std::int64_t>(context.number("iterations"))}}},
+       {Method{"FP-PXPBD", "fp-pxpbd",
+               sweeps_alone({{"iterations", static_cast<std::int64_t>(context.number("iterations"))}})},
         Method{"Newton", "pod-newton", {{"criterion", "acceleration"}, {"tolerance", 1e-3}}}}) {
     const auto stepper = make_stepper(model, method.solver, method.parameters);
     State state = model->rest_state();

@@ -56,7 +56,7 @@ void run_residual(Context& context) {
       context.progress((static_cast<double>(k) + static_cast<double>(m) / static_cast<double>(methods.size())) /
                            static_cast<double>(edges.size()),
                        methods[m].label);
-      ParameterMap parameters = methods[m].parameters;
+      ParameterMap parameters = sweeps_alone(methods[m].parameters);
       parameters["iterations"] = iterations;
       parameters["history"] = true;
       const auto stepper = make_stepper(model, methods[m].solver, parameters);

@@ -16,6 +16,11 @@ BodyOptions pxpbd_box(std::array<Index, 3> cells, double edge, const std::string
   return body;
 }
 
+ParameterMap sweeps_alone(ParameterMap parameters) {
+  parameters["correction"] = "none";
+  return parameters;
+}
+
 double volume_of(const TetMesh& mesh, const VecX& x) {
   double sum = 0;
   for (const Tet& t : mesh.tets()) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "pliant/sim/model.hpp"
+#include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
 
@@ -11,6 +12,9 @@ namespace pliant::experiments {
 
 /// A box of cells with the given edge, m.
 BodyOptions pxpbd_box(std::array<Index, 3> cells, double edge, const std::string& law, double young);
+
+/// With the sweeps of the paper and nothing after them.
+ParameterMap sweeps_alone(ParameterMap parameters);
 
 double volume_of(const TetMesh& mesh, const VecX& x);
 /// Share of the vertices of all bodies that lie inside a tetrahedron of another body.

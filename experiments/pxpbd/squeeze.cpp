@@ -49,7 +49,7 @@ void run_sqrt_energy(Context& context) {
   for (const SqueezeMethod& method :
        {SqueezeMethod{"XPBD, root of the energy", "xpbd", {{"constraints", "sqrt-energy"}}, 22},
         SqueezeMethod{"FP-PXPBD", "fp-pxpbd", {}, 44}, SqueezeMethod{"XPBD", "xpbd", {}, 22}}) {
-    ParameterMap parameters = method.parameters;
+    ParameterMap parameters = sweeps_alone(method.parameters);
     parameters["iterations"] = static_cast<std::int64_t>(context.number("iterations"));
     const auto stepper = make_stepper(model, method.solver, parameters);
     State state = model->rest_state();
@@ -113,7 +113,7 @@ void run_neo_hookean(Context& context) {
        {SqueezeMethod{"XPBD, 100 iterations", "xpbd", {{"iterations", std::int64_t{100}}}, 795},
         SqueezeMethod{"B-PXPBD, 10 iterations", "b-pxpbd", {{"iterations", std::int64_t{10}}}, 0},
         SqueezeMethod{"FP-PXPBD, 10 iterations", "fp-pxpbd", {{"iterations", std::int64_t{10}}}, 345}}) {
-    const auto stepper = make_stepper(model, method.solver, method.parameters);
+    const auto stepper = make_stepper(model, method.solver, sweeps_alone(method.parameters));
     state = model->rest_state();
     Series curve{method.label, {}, {}};
     Timer timer;

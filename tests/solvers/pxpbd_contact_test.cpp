@@ -4,7 +4,7 @@
 
 #include <Eigen/Geometry>
 
-#include "pliant/contact/intersection.hpp"
+#include "experiments/contact/apart.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"
 
@@ -13,21 +13,9 @@ namespace {
 
 BodyOptions contact_box(const std::string& name, const Vec3& size, std::array<Index, 3> cells, const Vec3& at,
                         double young, const Vec3& velocity = Vec3::Zero()) {
-  MeshData data = box({.size = size, .cells = cells});
-  for (Vec3& p : data.vertices) p += at - 0.5 * size;
-  BodyOptions body;
-  body.name = name;
-  body.mesh = std::make_shared<TetMesh>(std::move(data));
-  body.material = testing::material("fixed-corotated", young, 0.3);
+  BodyOptions body = testing::box_body(name, size, cells, at, young, "fixed-corotated");
   body.velocity = velocity;
   return body;
-}
-
-Collider ground() {
-  Collider plane;
-  plane.name = "floor";
-  plane.shape = PlaneShape{Vec3::Zero(), Vec3::UnitY()};
-  return plane;
 }
 
 Collider box_collider(const std::string& name, const Vec3& centre, const Vec3& half) {
@@ -35,25 +23,6 @@ Collider box_collider(const std::string& name, const Vec3& centre, const Vec3& h
   collider.name = name;
   collider.shape = BoxShape{centre, half};
   return collider;
-}
-
-/// Nothing cuts anything and no surface is below the planes, by exact predicates, which no iteration uses.
-bool nothing_cuts(const Model& model, const State& state) {
-  const ContactModel& contact = *model.contact();
-  VecX all = contact.rest;
-  all.head(state.x.size()) = state.x;
-  for (const ContactModel::Placed& obstacle : contact.obstacles) {
-    const RigidPose pose = obstacle.motion.pose(state.time);
-    for (Index i = obstacle.positions.begin; i < obstacle.positions.end; ++i)
-      node(all, i) = pose.from_rest(node(contact.rest, i));
-  }
-  for (const ContactModel::Placed& plane : contact.planes)
-    for (Index i : contact.surface->points)
-      if (!contact.is_obstacle(i) &&
-          !(plane.plane.normal.dot(node(state.x, i) - plane.motion.pose(state.time).from_rest(plane.plane.point)) > 0))
-        return false;
-  BroadPhase broad(contact.surface);
-  return find_intersections(broad, all).empty();
 }
 
 /// Weighted by mass.
@@ -88,7 +57,7 @@ std::shared_ptr<const Model> sliding_blocks(double friction) {
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(contact_box("lower", {0.2, 0.1, 0.2}, {2, 1, 2}, {0, 0.0506, 0}, 1e4));
   builder.add_body(contact_box("upper", {0.15, 0.1, 0.15}, {2, 1, 2}, {0.013, 0.1514, 0.02}, 1e4, {0.3, -0.1, 0.1}));
-  builder.add_collider(ground());
+  builder.add_collider(testing::floor_plane());
   builder.set_contact({.dhat = 1e-3, .friction = friction});
   return builder.build();
 }
@@ -117,7 +86,7 @@ TEST(PxpbdContact, ABlockRestsOnAPlaneAndAnotherBlockOnIt) {
     builder.set_gravity({0, -9.81, 0});
     builder.add_body(contact_box("lower", {0.1, 0.1, 0.1}, {2, 2, 2}, {0, 0.0505, 0}, 1e5));
     builder.add_body(contact_box("upper", {0.08, 0.1, 0.08}, {2, 2, 2}, {0.003, 0.1512, 0.002}, 1e5));
-    builder.add_collider(ground());
+    builder.add_collider(testing::floor_plane());
     builder.set_contact({.dhat = 1e-3, .friction = 0.3});
     const auto model = builder.build();
     const auto stepper = make_stepper(model, solver, sweeps(4, 5));
@@ -125,7 +94,7 @@ TEST(PxpbdContact, ABlockRestsOnAPlaneAndAnotherBlockOnIt) {
     for (int k = 0; k < 60; ++k) {
       const StepReport report = stepper->step(state, 1.0 / 60);
       ASSERT_TRUE(report.succeeded()) << report.detail;
-      ASSERT_TRUE(nothing_cuts(*model, state)) << solver << " " << k;
+      ASSERT_EQ(apart::intersections(*model, state), 0) << solver << " " << k;
     }
     EXPECT_LT(state.v.cwiseAbs().maxCoeff(), 0.02) << solver;
     for (std::size_t b : {0, 1})
@@ -142,13 +111,13 @@ Slope slide_down(const char* solver, double mu, Index cells, double fps, const P
   ModelBuilder builder;
   builder.set_gravity(9.81 * Vec3(std::sin(angle), -std::cos(angle), 0));
   builder.add_body(contact_box("block", {0.1, 0.1, 0.1}, {cells, cells, cells}, {0, 0.0507, 0}, 1e5));
-  builder.add_collider(ground());
+  builder.add_collider(testing::floor_plane());
   builder.set_contact({.dhat = 1e-3, .friction = mu});
   const auto model = builder.build();
   const auto stepper = make_stepper(model, solver, parameters);
   State state = model->rest_state();
   for (int k = 0; k < std::lround(fps); ++k) EXPECT_TRUE(stepper->step(state, 1 / fps).succeeded());
-  EXPECT_TRUE(nothing_cuts(*model, state));
+  EXPECT_EQ(apart::intersections(*model, state), 0);
   return {(mean_of(*model, 0, state.x) - mean_of(*model, 0, model->rest())).x(), mean_of(*model, 0, state.v).x()};
 }
 
@@ -174,7 +143,7 @@ TEST(PxpbdContact, AFallingBoxKeepsItsSpeedInTheAirAndDoesNotPassAThinPlate) {
     State state = model->rest_state();
     for (int k = 0; k < 8; ++k) {
       ASSERT_TRUE(stepper->step(state, 1.0 / 60).succeeded()) << solver << " " << k;
-      ASSERT_TRUE(nothing_cuts(*model, state)) << solver << " " << k;
+      ASSERT_EQ(apart::intersections(*model, state), 0) << solver << " " << k;
       for (Index i : model->contact()->surface->points)
         ASSERT_TRUE(i >= model->bodies()[0].nodes.end || node(state.x, i).y() > 0) << solver << " " << k;
       // What falls beside the plate falls as if there were none.
@@ -200,7 +169,7 @@ TEST(PxpbdContact, BoxesThrownAtEachOtherKeepTheirMomentumWhereNothingIsHeldBack
       const Vec3 before = testing::momentum(*model, state);
       const StepReport report = stepper->step(state, 0.005);
       ASSERT_TRUE(report.succeeded()) << report.detail;
-      ASSERT_TRUE(nothing_cuts(*model, state)) << solver << " " << k;
+      ASSERT_EQ(apart::intersections(*model, state), 0) << solver << " " << k;
       touching += report.contacts > 0;
       if (figure(report, "held_back") == 0) {
         EXPECT_LT((testing::momentum(*model, state) - before).norm(), 1e-12) << solver << " " << k;
@@ -217,7 +186,7 @@ TEST(PxpbdContact, APressArrivesOrTheStepSaysThatItHasNot) {
       ModelBuilder builder;
       builder.set_gravity({0, -9.81, 0});
       builder.add_body(contact_box("block", {0.1, 0.1, 0.1}, {2, 2, 2}, {0, 0.0505, 0}, 1e5));
-      builder.add_collider(ground());
+      builder.add_collider(testing::floor_plane());
       Collider press = box_collider("press", {0, 0.16, 0}, {0.08, 0.05, 0.08});
       press.motion.translation.keys = {{0, Vec3::Zero()}, {0.1, Vec3(0, -depth, 0)}};
       builder.add_collider(press);
@@ -229,7 +198,7 @@ TEST(PxpbdContact, APressArrivesOrTheStepSaysThatItHasNot) {
       for (int k = 0; k < 10; ++k) {
         report = stepper->step(state, 0.01);
         if (!report.succeeded()) break;
-        ASSERT_TRUE(nothing_cuts(*model, state)) << solver << " " << k;
+        ASSERT_EQ(apart::intersections(*model, state), 0) << solver << " " << k;
       }
       if (depth < 0.1) {
         EXPECT_TRUE(report.succeeded()) << solver << ": " << report.detail;
@@ -245,7 +214,7 @@ TEST(PxpbdContact, ScriptedNodesAndObstaclesArriveTogether) {
     ModelBuilder builder;
     builder.set_gravity({0, -9.81, 0});
     builder.add_body(contact_box("block", {0.1, 0.1, 0.1}, {3, 3, 3}, {0, 0.052, 0}, 1e5));
-    Collider floor = ground();
+    Collider floor = testing::floor_plane();
     floor.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(0, 0.01, 0)}};
     builder.add_collider(floor);
     Collider press = box_collider("press", {0.02, 0.16, 0}, {0.05, 0.05, 0.2});
@@ -264,7 +233,7 @@ TEST(PxpbdContact, ScriptedNodesAndObstaclesArriveTogether) {
     for (int k = 0; k < 20; ++k) {
       const StepReport report = stepper->step(state, 0.01);
       ASSERT_TRUE(report.succeeded()) << solver << " " << k << ": " << report.detail;
-      ASSERT_TRUE(nothing_cuts(*model, state)) << solver << " " << k;
+      ASSERT_EQ(apart::intersections(*model, state), 0) << solver << " " << k;
       EXPECT_NEAR((node(state.x, 0) - node(model->rest(), 0)).norm(), std::sqrt(3.0) * 0.02 * (k + 1) / 20, 1e-12);
     }
   }
@@ -282,7 +251,7 @@ TEST(PxpbdContact, VerticesOnAGridRestStickAndStopAtAThinPlate) {
   State state = model->rest_state();
   for (int k = 0; k < 6; ++k) {
     ASSERT_TRUE(stepper->step(state, 0.01).succeeded()) << k;
-    ASSERT_TRUE(nothing_cuts(*model, state)) << k;
+    ASSERT_EQ(apart::intersections(*model, state), 0) << k;
     EXPECT_GT(mean_of(*model, 0, state.x).y(), 0) << k;
   }
   EXPECT_GT(mean_of(*model, 0, state.v).y(), 0);  // bounced
@@ -293,7 +262,7 @@ TEST(PxpbdContact, StepsHaveTheSameBitsOnAnyNumberOfThreadsAndFromARestoredState
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(contact_box("lower", {0.2, 0.1, 0.2}, {4, 2, 4}, {0, 0.051, 0}, 2e4));
   builder.add_body(contact_box("upper", {0.15, 0.1, 0.15}, {3, 2, 3}, {0.01, 0.153, 0.02}, 2e4, {1, -1, 0}));
-  builder.add_collider(ground());
+  builder.add_collider(testing::floor_plane());
   builder.set_contact({.dhat = 2e-3, .friction = 0.3});
   const auto model = builder.build();
   for (const std::string solver : {"xpbd", "b-pxpbd", "fp-pxpbd", "grid-b-pxpbd"}) {

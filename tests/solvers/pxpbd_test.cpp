@@ -54,6 +54,7 @@ HardStep hard_step(double edge, const std::string& solver, std::int64_t iteratio
   const auto model = hard_model(edge, law);
   parameters["iterations"] = iterations;
   parameters["history"] = true;
+  parameters["correction"] = "none";  // what sweeps do by themselves
   const auto stepper = make_stepper(model, solver, parameters);
   HardStep result;
   result.end = hard_state(*model);

@@ -19,10 +19,14 @@ void ConstraintUpdate::begin_step(const StepStart& start) {
     for (Index b = begin; b < end; ++b) {
       BlendMemory& memory = memory_[static_cast<std::size_t>(b)];
       for (Batch9& S : memory.S) S = {};
+      const ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
       double kappa[kBatch];
-      if (options_.zeta <= 0) stiffness_numbers(elements_.batches()[static_cast<std::size_t>(b)], h2_, kappa);
-      for (int p = 0; p < kBatch; ++p)
-        memory.zeta[0][p] = options_.zeta > 0 ? options_.zeta : 1 - std::min(1.0, options_.blend / (1 + kappa[p]));
+      if (options_.zeta <= 0) stiffness_numbers(batch, h2_, kappa);
+      for (int p = 0; p < kBatch; ++p) {
+        // Where corners are all held or there is no stiffness, nothing turns, and any share is stable.
+        memory.compliance[0][p] = options_.zeta > 0 || !(kappa[p] > 0) ? 0 : kappa[p] / (2 * batch.lame[0][p]);
+        memory.zeta[0][p] = options_.zeta > 0 ? options_.zeta : 1 - options_.blend;
+      }
     }
   });
 }
@@ -32,7 +36,7 @@ void ConstraintUpdate::update(Index b, const Batch9& F, Batch9& Q) {
   const ElementBatch& batch = elements_.batches()[i];
   const LocalLaw law = elements_.groups()[static_cast<std::size_t>(batch.group)].kind;
   if (options_.method == Method::blended)
-    blended_update(law, h2_, batch, F, multipliers_[i], memory_[i], Q);
+    blended_update(law, h2_, options_.blend, batch, F, multipliers_[i], memory_[i], Q);
   else
     xpbd_update(law, h2_, batch, F, multipliers_[i], Q);
 }

@@ -1,6 +1,7 @@
 #include "pliant/solvers/pxpbd/elements.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <algorithm>
 
 #include "pliant/math/parallel.hpp"
@@ -70,6 +71,18 @@ void Elements::gradients_at(const VecX& x, const ElementBatch& batch, Batch9& F)
     const Mat3 gradient = edges * inverse_edges(batch.elements[p]);
     for (int c = 0; c < 9; ++c) F[c][p] = gradient.data()[c];
   }
+}
+
+Index Elements::inverted(const VecX& x) const {
+  return static_cast<Index>(sum_chunks(count(), 1024, [&](Index begin, Index end) {
+    Index found = 0;
+    for (Index e = begin; e < end; ++e) {
+      const auto corner = [&](std::size_t a) -> Vec3 { return node(x, nodes(e)[a]); };
+      const Vec3 origin = corner(0);
+      found += !((corner(1) - origin).cross(corner(2) - origin).dot(corner(3) - origin) > 0);
+    }
+    return static_cast<double>(found);
+  }));
 }
 
 Vec3 Elements::gradient(Index e, int a) const {

@@ -43,6 +43,19 @@ double inner_by_metric(const Batch9& a, const Batch9& b, const Batch<6>& A, int 
   return sum;
 }
 
+/// Adds to the projected Hessian H of the elements' laws at F, with stress P, what their neighbours' frozen stresses
+/// leave out (docs/pxpbd.md). Where H has little curvature or none, in rotations and in what was projected, a step
+/// would take the stress of the moment over as it is, which at large stiffness numbers is an explicit step and
+/// explodes. Half of the 2 mu that the Sherman-Morrison path has there are enough beside H, and as much as the element
+/// is pressed: the curvature of a rotation under a pressure p is about -p.
+void majorise(const ElementBatch& batch, const Batch9& F, const Batch9& P, Batch45& H) {
+  for (int p = 0; p < kBatch; ++p) {
+    const double pressed = std::max(0.0, -inner(P, F, p)) / std::sqrt(inner(F, F, p) + 1e-300);
+    const double c = batch.lame[0][p] + 0.5 * pressed;
+    for (int k = 0; k < 9; ++k) H[packed(k, k)][p] += c;
+  }
+}
+
 }  // namespace
 
 FirstPiolaUpdate::FirstPiolaUpdate(const Elements& elements, const LocalOptions& options)
@@ -191,6 +204,7 @@ void FirstPiolaUpdate::full_update(std::size_t b, const Batch9& F0, Batch9& Q) {
     for (int c = 0; c < 9; ++c)
       for (int p = 0; p < kBatch; ++p) r[c][p] = stress_now[c][p] - P[c][p];
     hessian(b, F, recovery, H);
+    majorise(batch, F, stress_now, H);
     full_newton_step(h_ * h_, batch, r, H, dF, dP);
 
     double slope[kBatch], linear[kBatch], quadratic[kBatch], alpha[kBatch], noise[kBatch];

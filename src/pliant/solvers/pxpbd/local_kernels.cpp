@@ -193,17 +193,19 @@ struct MacklinMuellerPair {
   }
 };
 
-/// Calls body(lane, F, R) with the nearest rotations, which only the corotated pair needs.
+/// Calls body(lane, F, R, turning) with the nearest rotations and how much faster than at rest these turn with F, at
+/// most: the largest |1 - 2/(s_i + s_j)|, not below 1. Only the corotated pair has use for them.
 template <class Pair, class Body>
 HWY_INLINE void for_lanes(const Batch9& F, Body&& body) {
   if constexpr (std::is_same_v<Pair, CorotatedPair>) {
     for_svd(F, [&](int lane, const Svd& svd) HWY_ATTR {
-      body(lane, load_matrix(F, lane), pliant::HWY_NAMESPACE::times_transpose(svd.U, svd.V));
+      const Real turning = max(Real(2.0) / max(svd.s[1] + svd.s[2], 1e-6) - Real(1.0), 1.0);
+      body(lane, load_matrix(F, lane), pliant::HWY_NAMESPACE::times_transpose(svd.U, svd.V), turning);
     });
   } else {
     for (int lane = 0; lane < kBatch; lane += lanes()) {
       const Matrix3 f = load_matrix(F, lane);
-      body(lane, f, f);
+      body(lane, f, f, Real(1.0));
     }
   }
 }
@@ -214,10 +216,19 @@ HWY_INLINE Real multiplier_change(const Constraint& c, const Symmetric3& A, Real
   return -(mul_add(kh2, c.C, multiplier) / mul_add(kh2, compliance, Real(1.0)));
 }
 
+/// XPBD's share in a visit to a constraint. The fixed-point step takes over the stress lambda N of the moment, so it
+/// must be the shorter, the faster that stress turns with F (docs/pxpbd.md): by 2 mu, or by what the nearest rotation
+/// turns where elements are thin, and for the volume in addition by its multiplier times d2J.
+HWY_INLINE Real share_of_xpbd(const BlendMemory& memory, double blend, int lane, Real curvature) {
+  const Real zeta = Real::load(memory.zeta.row[0] + lane), compliance = Real::load(memory.compliance.row[0] + lane);
+  const Real chosen = Real(1.0) - Real(blend) / mul_add(compliance, curvature, Real(1.0));
+  return select(compliance > Real(0.0), chosen, zeta);
+}
+
 template <class Pair, bool kBlended>
-void pair_update(double h2, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers, BlendMemory* memory,
-                 Batch9& Q) {
-  for_lanes<Pair>(F, [&](int lane, Matrix3 f, const Matrix3& R) HWY_ATTR {
+void pair_update(double h2, double blend, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers,
+                 BlendMemory* memory, Batch9& Q) {
+  for_lanes<Pair>(F, [&](int lane, Matrix3 f, const Matrix3& R, Real turning) HWY_ATTR {
     const Real mu = Real::load(batch.lame.row[0] + lane), lambda = Real::load(batch.lame.row[1] + lane);
     const Real vh2 = Real(h2) * Real::load(batch.volume.row[0] + lane);
     const Symmetric3 A = load_metric(batch, lane);
@@ -231,7 +242,9 @@ void pair_update(double h2, const ElementBatch& batch, const Batch9& F, Multipli
       after.store(stored);
       Matrix3 move;
       if constexpr (kBlended) {
-        const Real zeta = Real::load(memory->zeta.row[0] + lane), rest = Real(1.0) - zeta;
+        const Real mu2 = mu + mu;
+        const Real curvature = which == 0 ? mu2 * turning : mul_add(c.stiffness * abs(c.C), sqrt(inner(f, f)), mu2);
+        const Real zeta = share_of_xpbd(*memory, blend, lane, curvature), rest = Real(1.0) - zeta;
         Matrix3 S = load_matrix(memory->S[which], lane);
         for (int e = 0; e < 9; ++e) {
           const Real fixed_point = after * c.N.m[e] - S.m[e];  // eq. (22) with the new multiplier
@@ -257,23 +270,23 @@ void pair_update(double h2, const ElementBatch& batch, const Batch9& F, Multipli
 void xpbd_update_batch(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers,
                        Batch9& Q) {
   if (law == LocalLaw::corotated)
-    pair_update<CorotatedPair, false>(h2, batch, F, multipliers, nullptr, Q);
+    pair_update<CorotatedPair, false>(h2, 0, batch, F, multipliers, nullptr, Q);
   else
-    pair_update<MacklinMuellerPair, false>(h2, batch, F, multipliers, nullptr, Q);
+    pair_update<MacklinMuellerPair, false>(h2, 0, batch, F, multipliers, nullptr, Q);
 }
 
-void blended_update_batch(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers,
-                          BlendMemory& memory, Batch9& Q) {
+void blended_update_batch(LocalLaw law, double h2, double blend, const ElementBatch& batch, const Batch9& F,
+                          Multipliers& multipliers, BlendMemory& memory, Batch9& Q) {
   if (law == LocalLaw::corotated)
-    pair_update<CorotatedPair, true>(h2, batch, F, multipliers, &memory, Q);
+    pair_update<CorotatedPair, true>(h2, blend, batch, F, multipliers, &memory, Q);
   else
-    pair_update<MacklinMuellerPair, true>(h2, batch, F, multipliers, &memory, Q);
+    pair_update<MacklinMuellerPair, true>(h2, blend, batch, F, multipliers, &memory, Q);
 }
 
 template <class Pair>
 void pair_residual(double h2, const ElementBatch& batch, const Batch9& F, const Multipliers& multipliers, Batch9& Q,
                    double* secondary2) {
-  for_lanes<Pair>(F, [&](int lane, const Matrix3& f, const Matrix3& R) HWY_ATTR {
+  for_lanes<Pair>(F, [&](int lane, const Matrix3& f, const Matrix3& R, Real) HWY_ATTR {
     const Real mu = Real::load(batch.lame.row[0] + lane), lambda = Real::load(batch.lame.row[1] + lane);
     const Real vh2 = Real(h2) * Real::load(batch.volume.row[0] + lane);
     Matrix3 total;
@@ -557,9 +570,9 @@ void xpbd_update(LocalLaw law, double h2, const ElementBatch& batch, const Batch
                  Batch9& Q) {
   HWY_DYNAMIC_DISPATCH(xpbd_update_batch)(law, h2, batch, F, multipliers, Q);
 }
-void blended_update(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers,
-                    BlendMemory& memory, Batch9& Q) {
-  HWY_DYNAMIC_DISPATCH(blended_update_batch)(law, h2, batch, F, multipliers, memory, Q);
+void blended_update(LocalLaw law, double h2, double blend, const ElementBatch& batch, const Batch9& F,
+                    Multipliers& multipliers, BlendMemory& memory, Batch9& Q) {
+  HWY_DYNAMIC_DISPATCH(blended_update_batch)(law, h2, blend, batch, F, multipliers, memory, Q);
 }
 void constraint_residual(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F,
                          const Multipliers& multipliers, Batch9& Q, double* secondary2) {

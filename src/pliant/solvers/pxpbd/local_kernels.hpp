@@ -23,10 +23,12 @@ void scatter_forces(const ElementBatch& batch, const Batch9& Q, double* forces);
 using Multipliers = Batch<2>;
 
 /// What B-PXPBD remembers of an element: by how much each constraint has moved its nodes so far, as matrices S with
-/// displacements w_i S g_i (the sums of eq. (21), nine numbers in place of twelve), and its blend zeta.
+/// displacements w_i S g_i (the sums of eq. (21), nine numbers in place of twelve), and its share of XPBD: zeta, or,
+/// where the compliance is not zero, 1 - blend / (1 + compliance c) with the curvature c of the constraint.
 struct BlendMemory {
   Batch9 S[2];
   Batch<1> zeta;
+  Batch<1> compliance;  ///< h^2 V lambda_max(A), 1/Pa
 };
 
 /// One visit of XPBD to both constraints of each element, eqs. (16), (17): C1 = sqrt(|F - R|^2 + epsilon), C2 = J - 1
@@ -35,8 +37,8 @@ struct BlendMemory {
 void xpbd_update(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers,
                  Batch9& Q);
 /// The same with displacements blended with a fixed-point step, eqs. (19), (21), (22).
-void blended_update(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F, Multipliers& multipliers,
-                    BlendMemory& memory, Batch9& Q);
+void blended_update(LocalLaw law, double h2, double blend, const ElementBatch& batch, const Batch9& F,
+                    Multipliers& multipliers, BlendMemory& memory, Batch9& Q);
 /// sum of multiplier times gradient of its constraint at F (the stress -h^2 V P they stand for), and per element the
 /// square of the secondary residual C + a/h^2 lambda times stiffness per volume, Pa^2.
 void constraint_residual(LocalLaw law, double h2, const ElementBatch& batch, const Batch9& F,

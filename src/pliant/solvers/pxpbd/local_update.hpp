@@ -29,7 +29,7 @@ struct LocalOptions {
   ConstraintForm constraints = ConstraintForm::split;
   LocalForm form = LocalForm::automatic;
   int inner = 1;    ///< steps of FP-PXPBD at each visit
-  double zeta = 0;  ///< of B-PXPBD: 1 is XPBD; 0: per element, 1 - min(1, blend / (1 + kappa))
+  double zeta = 0;  ///< of B-PXPBD: 1 is XPBD; 0: per visit, 1 - blend / (1 + kappa) at rest
   double blend = 0.75;
 };
 

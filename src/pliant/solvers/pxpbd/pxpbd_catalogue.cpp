@@ -15,6 +15,9 @@ const ChoiceNames<pbd::LocalForm> kLocalForms = {{"automatic", pbd::LocalForm::a
 const ChoiceNames<pbd::Method> kPositionMethods = {
     {"b-pxpbd", pbd::Method::blended}, {"xpbd", pbd::Method::xpbd}, {"fp-pxpbd", pbd::Method::first_piola}};
 
+const ChoiceNames<CorrectionKind> kCorrectionNames = {
+    {"none", CorrectionKind::none}, {"rescue", CorrectionKind::rescue}, {"automatic", CorrectionKind::automatic}};
+
 /// Nodes are moved one by one, by tetrahedra alone. Stresses as unknowns take anything an element may be made of.
 SolverSupport stress_support() {
   return {.integrators = {Integrator::implicit_euler, Integrator::quasistatic},
@@ -55,11 +58,14 @@ LocalSettings blend_settings() {
   LocalSettings settings;
   settings
       .add({.name = "zeta",
-            .summary = "share of XPBD: 1 is XPBD; 0: chosen for each element from its stiffness number",
+            .summary = "share of XPBD: 1 is XPBD; 0: chosen for each element from its stiffness number; with any other "
+                       "there is no "
+                       "correction",
             .limits = {0, 1}},
            &pbd::LocalOptions::zeta)
       .add({.name = "blend",
-            .summary = "where zeta is chosen, it is 1 - min(1, blend/(1 + stiffness number))",
+            .summary = "where zeta is chosen, it is 1 - blend/(1 + stiffness number), more where elements are "
+                       "flattened or pressed",
             .limits = {0, 1}},
            &pbd::LocalOptions::blend);
   return settings;
@@ -98,6 +104,15 @@ BoundSettings<PxpbdOptions> pxpbd_settings(const LocalSettings& local) {
            &O::rounds)
       .add(early_end_setting(), &O::criterion, &CriterionOptions::tolerance)
       .add_choice(criterion_setting(), kCriterionNames, &O::criterion, &CriterionOptions::kind)
+      .add_choice({.name = "correction",
+                   .summary = "when steps of Newton's method by conjugate gradients end an implicit step; none: sweeps "
+                              "alone; rescue: where these inverted elements; automatic: and where their residual may "
+                              "move bodies by more than correction_tolerance"},
+                  kCorrectionNames, &O::correction)
+      .add({.name = "correction_tolerance",
+            .summary = "share of the smallest body's size; Newton's method ends when it moves nothing by more",
+            .limits = {1e-12, 1}},
+           &O::correction_tolerance)
       .add(history, &O::history);
   return settings;
 }
@@ -108,9 +123,14 @@ SolverEntry pxpbd_solver(SolverEntry entry, pbd::Method method, const LocalSetti
   defaults.name = entry.name;
   defaults.local.method = method;
   defaults.criterion.tolerance = 0;  // real-time methods spend the iterations they are given
+  // XPBD solves other equations than Newton's method, and is here to show how far that leads.
+  if (method == pbd::Method::xpbd) defaults.correction = CorrectionKind::rescue;
   return bound_solver<PxpbdStepper, PxpbdOptions>(
-      std::move(entry), pxpbd_settings(local), defaults,
-      [](PxpbdOptions& options) { options.stops_early = options.criterion.tolerance > 0; });
+      std::move(entry), pxpbd_settings(local), defaults, [](PxpbdOptions& options) {
+        options.stops_early = options.criterion.tolerance > 0;
+        if (options.local.method == pbd::Method::blended && options.local.zeta > 0)
+          options.correction = CorrectionKind::none;  // who chooses zeta wants to see what it does
+      });
 }
 
 BoundSettings<GridPxpbdOptions> grid_settings() {

@@ -32,16 +32,20 @@ PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOption
   if (this->model()->contact()) contact_.emplace(this->model()->contact());
   if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
     substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});
+  if (options.correction != CorrectionKind::none && options.integrator == Integrator::implicit_euler)
+    correction_.emplace(substep_ ? *substep_ : potential(), options.correction_tolerance);
 }
 
 void PxpbdStepper::advance(Solution& solution, StepReport& report) {
+  corrections_ = 0;
   if (substep_) return take_substeps(solution, report);
   relax(potential(), report);
   std::swap(solution.x, x_);
   std::swap(solution.gradient, gradient_);
   solution.energy = energy_;
   solution.is_measured = true;
-  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
+  if (contact_) report.figures.push_back({"held_back", held_back_});
+  if (correction_) report.figures.push_back({"corrections", static_cast<double>(corrections_)});
 }
 
 void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
@@ -53,13 +57,14 @@ void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
     substep_->velocities(x_, v_);
     substep_->end_step(x_, v_, moved);
     if (!x_.allFinite()) break;
-    if (!arrived()) {  // obstacles would begin the next substep where bodies are
-      potential().contact()->place_obstacles((s + contact_->progress()) / options_.substeps);
+    if (report.outcome == Outcome::iteration_limit) {  // obstacles would begin the next substep where bodies are
+      potential().contact()->place_obstacles((s + progress_) / options_.substeps);
       break;
     }
   }
   report.figures = {{"substep_force", report.residuals.force}, {"substep_acceleration", report.residuals.acceleration}};
-  if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
+  if (contact_) report.figures.push_back({"held_back", held_back_});
+  if (correction_) report.figures.push_back({"corrections", static_cast<double>(corrections_)});
   std::swap(solution.x, moved.x);
   std::swap(solution.v, moved.v);
 }
@@ -87,10 +92,40 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
   }
   report.outcome = done ? Outcome::converged : Outcome::budget_spent;
   if (contact_) finish_contact(report);
+  held_back_ = contact_ ? contact_->held_back() : 0;
+  progress_ = contact_ ? contact_->progress() : 1;
   const Stopwatch watch(report.seconds.assembly);
   write_positions(x_);
   measure(report.residuals);
   if (options_.history) measure_system(report.residuals);
+  if (correction_ && !done) correct(report);
+}
+
+pbd::Correction::Need PxpbdStepper::need_of_correction(const StepReport& report) const {
+  using Need = pbd::Correction::Need;
+  if (!x_.allFinite() || !std::isfinite(energy_)) return Need::from_start;
+  const Index inverted = elements_.inverted(x_);
+  if (inverted > 0 && inverted > elements_.inverted(relaxed_->problem().x_n)) return Need::from_start;
+  if (options_.correction != CorrectionKind::automatic) return Need::none;
+  return arrived() && correction_->is_near(report.residuals.acceleration) ? Need::none : Need::from_here;
+}
+
+/// Newton's method where the sweeps have not come near enough.
+void PxpbdStepper::correct(StepReport& report) {
+  const pbd::Correction::Need need = need_of_correction(report);
+  if (need == pbd::Correction::Need::none) return;
+  std::swap(corrected_.x, x_);
+  std::swap(corrected_.gradient, gradient_);
+  corrected_.energy = energy_;
+  if (report.outcome == Outcome::iteration_limit) report.end(Outcome::budget_spent, "");
+  correction_->run(need, corrected_, trial_, report);
+  corrections_ += correction_->iterations();
+  held_back_ = 0;
+  if (contact_) progress_ = relaxed_->contact()->progress();
+  std::swap(corrected_.x, x_);
+  std::swap(corrected_.gradient, gradient_);
+  energy_ = corrected_.energy;
+  convergence_.measure(gradient_, relaxed_->problem().boundary, report.residuals);
 }
 
 /// The sweeps of a substep or round; true when a criterion ended them.

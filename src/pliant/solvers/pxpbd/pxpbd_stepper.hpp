@@ -5,11 +5,19 @@
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/pxpbd/collider_forces.hpp"
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
+#include "pliant/solvers/pxpbd/correction.hpp"
 #include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 #include "pliant/solvers/pxpbd/nodes.hpp"
 
 namespace pliant {
+
+/// When Newton's method ends an implicit step.
+enum class CorrectionKind {
+  none,       ///< never
+  rescue,     ///< where sweeps inverted elements that were not, or left nothing finite
+  automatic,  ///< and where the residual says that they may be far from the solution
+};
 
 struct PxpbdOptions {
   std::string name = "fp-pxpbd";
@@ -20,6 +28,8 @@ struct PxpbdOptions {
   int rounds = 10;           ///< of a quasistatic step
   bool stops_early = false;  ///< whether there is a criterion at all
   CriterionOptions criterion;
+  CorrectionKind correction = CorrectionKind::automatic;
+  double correction_tolerance = 1e-4;  ///< share of the smallest body's size
   bool history = false;
 };
 
@@ -49,6 +59,8 @@ class PxpbdStepper final : public Stepper {
   bool renews_friction(int sweep) const;
   bool arrived() const { return !contact_ || contact_->arrived(); }
   void finish_contact(StepReport& report);
+  pbd::Correction::Need need_of_correction(const StepReport& report) const;
+  void correct(StepReport& report);
   void measure(Residuals& residuals);
   void measure_system(Residuals& residuals);
 
@@ -62,8 +74,13 @@ class PxpbdStepper final : public Stepper {
   pbd::GrabForces grabs_;
   std::optional<pbd::ContactForces> contact_;
   std::unique_ptr<pbd::LocalUpdate> local_;
+  std::optional<pbd::Correction> correction_;
+  int corrections_ = 0;   ///< in this step
+  double held_back_ = 0;  ///< the figure, m
+  double progress_ = 1;   ///< of what is prescribed, with contact
   VecX x_, v_, previous_x_, gradient_, primal_;
   double energy_ = 0;              ///< at x_, with gradient_
+  Iterate corrected_, trial_;      ///< scratch
   std::vector<double> secondary_;  ///< scratch, per batch
 };
 
