@@ -10,6 +10,7 @@
 #include "experiments/pitfalls/pitfalls.hpp"
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
+#include "experiments/robustness/robustness.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
@@ -85,6 +86,7 @@ const std::vector<Experiment>& catalogue() {
     for (Experiment& experiment : conjac_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : pxpbd_experiments()) all.push_back(std::move(experiment));
     for (Experiment& experiment : contact_experiments()) all.push_back(std::move(experiment));
+    for (Experiment& experiment : robustness_experiments()) all.push_back(std::move(experiment));
     return all;
   }();
   return experiments;

@@ -32,6 +32,7 @@ std::string scene_text(const std::vector<int>& cells, double duration, const std
       "[[cut]]\ntime = {}\nplane = {{point = [0.06, 0, 0], normal = [1, 0, 0]}}\n[[cut]]\ntime = {}\nplane = {{point = "
       "[0.09, 0.015, 0.015], normal = [1, 0.3, 0]}}\n[solver]\nname = \"{}\"\n",
       kFirst, kSecond, solver);
+  if (solver == "conjac") text += "safeguard = \"none\"\nturning = \"linear\"\ngamma_search = false\n";
   if (solver == "conjac") text += fmt::format("dynamic = \"{}, {}\"\n", node(0.05), node(0.07));
   return text;
 }

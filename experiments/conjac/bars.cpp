@@ -1,5 +1,7 @@
 #include "experiments/conjac/bars.hpp"
 
+#include "experiments/conjac/trial.hpp"
+
 namespace pliant::experiments {
 
 std::shared_ptr<const Model> conjac_bar(const BarOptions& options) {
@@ -26,7 +28,7 @@ State resting_state(const std::shared_ptr<const Model>& model) {
 Settled settle(const std::shared_ptr<const Model>& model, const ParameterMap& parameters, const State& rest,
                double size, double h, const std::function<bool()>& stop) {
   constexpr int kMostSteps = 4000;
-  const auto stepper = make_stepper(model, "conjac", parameters);
+  const auto stepper = make_stepper(model, "conjac", as_published("conjac", parameters));
   Settled settled{model->rest_state()};
   for (; settled.steps < kMostSteps && !stop(); ++settled.steps) {
     const VecX before = settled.state.x;

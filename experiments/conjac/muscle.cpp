@@ -40,7 +40,8 @@ std::string arm(int cells, const std::string& shoulder, bool gravity, double act
       "[0.108, 0, 0], end = [0.2, 0, 0], radius = 0.007}\ndensity = 1500\n";
   text +=
       "[[attachment]]\nwhere = \"x < 0.03\"\nlink = \"upper-arm\"\n[[attachment]]\nwhere = \"x > 0.13\"\nlink = "
-      "\"forearm\"\n[solver]\nname = \"conjac\"\ndynamic_nodes = 1\n";
+      "\"forearm\"\n[solver]\nname = \"conjac\"\ndynamic_nodes = 1\nsafeguard = \"none\"\nturning = "
+      "\"linear\"\ngamma_search = false\n";
   return text;
 }
 

@@ -56,6 +56,16 @@ double EnergyMeter::potential(const State& state) {
          model_->external_force().dot(state.x - model_->rest());
 }
 
+ParameterMap as_published(const std::string& solver, ParameterMap parameters) {
+  const auto set = [&](const char* name, const SettingValue& value) {
+    if (find_solver(solver).parameters.find(name)) parameters.try_emplace(name, value);
+  };
+  set("safeguard", std::string("none"));
+  set("turning", std::string("linear"));
+  set("gamma_search", false);
+  return parameters;
+}
+
 PullAndRelease pulled_bar(std::array<Index, 3> cells) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
@@ -114,7 +124,7 @@ PullAndRelease pulled_figure(const std::string& path, int cells) {
 Trial try_out(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
               const std::function<bool()>& stop) {
   EnergyMeter meter(scene.model);
-  const auto stepper = make_stepper(scene.model, solver, parameters);
+  const auto stepper = make_stepper(scene.model, solver, as_published(solver, parameters));
   State state = scene.model->rest_state();
   Trial trial;
   double released = -1, seconds = 0;

@@ -22,6 +22,10 @@ class EnergyMeter {
   Assembler assembler_;
 };
 
+/// The parameters with those beside them, unless given, that make conjac and linearly-implicit the paper's method: no
+/// safeguard, turns along tangents, a fixed gamma.
+ParameterMap as_published(const std::string& solver, ParameterMap parameters);
+
 /// A mesh from a file, or, without a path, a generated figure with two arms; `size` m at its longest, from the origin
 /// on.
 MeshData table_top_mesh(const std::string& path, int cells, double size);

@@ -93,7 +93,7 @@ void run_twist(Context& context) {
         parameters["dynamic"] = paper_nodes(*model, count);
       else
         parameters["dynamic_nodes"] = std::int64_t{count};
-      const auto stepper = make_stepper(model, "conjac", parameters);
+      const auto stepper = make_stepper(model, "conjac", as_published("conjac", parameters));
       State state = model->rest_state();
       double error = 0, sum = 0, kinetic = 0, seconds = 0;
       int taken = 0, projected = 0;

@@ -35,8 +35,9 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
                 const std::function<bool()>& stop) {
   Totals totals;
   State state = simulation.model->rest_state();
-  const auto stepper = make_stepper(simulation.model, simulation.solver, simulation.parameters);
-  IntersectionCheck check(simulation.model);
+  ParameterMap parameters = simulation.parameters;
+  parameters.try_emplace("linear", "direct");  // as in the paper: iterations are counted
+  const auto stepper = make_stepper(simulation.model, simulation.solver, parameters);
   for (int s = 0; s < simulation.steps; ++s) {
     if (stop()) {
       totals.outcome = "stopped";
@@ -61,7 +62,7 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
     totals.most_iterations = std::max(totals.most_iterations, report.iterations);
     totals.per_step.push_back(report.iterations);
     totals.minimum_gap = std::min(totals.minimum_gap, report.minimum_gap);
-    totals.intersecting_steps += check.intersections(state) > 0;
+    totals.intersecting_steps += apart::intersections(*simulation.model, state) > 0;
     progress(double(s + 1) / simulation.steps);
   }
   totals.last = state;

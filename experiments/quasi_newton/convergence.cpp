@@ -29,7 +29,7 @@ void run_convergence(Context& context) {
     groups[0].methods.push_back({fmt::format("L-BFGS, window {}", window), "quasi-newton", {{"window", window}}});
   groups[0].methods.push_back({"Chebyshev", "chebyshev", {}});
   groups[0].methods.push_back({"projective dynamics", "projective-dynamics", {}});
-  groups[0].methods.push_back({"projected Newton", "projected-newton", {}});
+  groups[0].methods.push_back({"projected Newton", "projected-newton", {{"linear", "direct"}}});
   for (const char* hessian : {"scaled-identity", "rest-pose", "warped-rest-pose", "frame-start"})
     groups[1].methods.push_back({hessian, "quasi-newton", {{"hessian", hessian}}});
   for (const char* search : {"armijo", "wolfe"})

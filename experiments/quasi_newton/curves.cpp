@@ -25,7 +25,8 @@ std::vector<ConvergenceCurve> convergence_curves(Context& context, const std::sh
                                   {{"criterion", "step-length"},
                                    {"tolerance", 1e-10},
                                    {"max_iterations", std::int64_t{300}},
-                                   {"start", "prediction"}});
+                                   {"start", "prediction"},
+                                   {"linear", "direct"}});
   double best = exact->step(end, h).energy;
   std::vector<ConvergenceCurve> curves;
   std::vector<StepReport> reports;

@@ -28,7 +28,7 @@ void run_iterative(Context& context) {
       {"ours, direct", "quasi-newton", {}},
       {"ours, 5 Jacobi-CG", "quasi-newton", cg(five)},
       {"ours, 15 Jacobi-CG", "quasi-newton", cg(fifteen)},
-      {"Newton, direct", "projected-newton", {}},
+      {"Newton, direct", "projected-newton", {{"linear", "direct"}}},
       {"Newton, 5 Jacobi-CG", "projected-newton", cg(five)},
       {"Newton, 15 Jacobi-CG", "projected-newton", cg(fifteen)},
       {"Newton, CG ended at negative curvature (Gast 2015)", "newton", cg(fifteen)},

@@ -32,12 +32,17 @@ void run_table1(Context& context) {
     const Table1Scene& scene = scenes[s];
     const auto model = table1_model(scene, context.text("meshes"), scale);
     const auto ours = make_stepper(model, "quasi-newton");
-    const auto newton = make_stepper(
-        model, "projected-newton",
-        {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}, {"start", "prediction"}, {"history", true}});
-    const auto exact =
-        make_stepper(model, "pod-newton",
-                     {{"criterion", "step-length"}, {"tolerance", 1e-9}, {"max_iterations", std::int64_t{200}}});
+    const auto newton = make_stepper(model, "projected-newton",
+                                     {{"max_iterations", std::int64_t{1}},
+                                      {"tolerance", 0.0},
+                                      {"start", "prediction"},
+                                      {"history", true},
+                                      {"linear", "direct"}});
+    const auto exact = make_stepper(model, "pod-newton",
+                                    {{"criterion", "step-length"},
+                                     {"tolerance", 1e-9},
+                                     {"max_iterations", std::int64_t{200}},
+                                     {"linear", "direct"}});
     State state = model->rest_state();
     ours->step(state, kFrame);  // pays the factorisation
     std::vector<double> ms, newton_ms, errors, newton_errors;

@@ -15,8 +15,12 @@ namespace {
 /// With colliders that push by forces of the step's start, as in the paper.
 ParameterMap as_published(const Method& method) {
   ParameterMap parameters = method.parameters;
-  if (find_solver(method.solver).parameters.find("colliders"))
-    parameters.try_emplace("colliders", std::string("explicit"));
+  const auto set = [&](const char* name, const char* value) {
+    if (find_solver(method.solver).parameters.find(name)) parameters.try_emplace(name, std::string(value));
+  };
+  set("colliders", "explicit");
+  set("turning", "linear");
+  set("safeguard", "none");
   return parameters;
 }
 

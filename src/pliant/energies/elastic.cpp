@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <sstream>
 
 #include "pliant/base/error.hpp"
@@ -98,6 +99,9 @@ struct ElasticEnergy::Implementation {
   int points() const { return reference->points(); }
   double weight(int point) const { return reference->weights()[static_cast<std::size_t>(point)]; }
   const double* gradient(int point) const { return gradients[static_cast<std::size_t>(point)].data(); }
+
+  template <class Combine>
+  std::vector<Index> over_inverted(const VecX& x, Index initial, Combine combine) const;
 
   BatchView view(std::size_t batch) const {
     return {geometry[batch], lame[batch], offsets.data() + batch * static_cast<std::size_t>(nodes() * kBatch),
@@ -317,21 +321,23 @@ void ElasticEnergy::stresses(const Pose& pose, Range range, Mat3* F, Mat3* P) co
   });
 }
 
-Index ElasticEnergy::first_inverted(const VecX& x) const {
-  const Implementation& self = *implementation_;
+/// combine(chunk's result, element) for every element with det F <= 0 at one of its quadrature points; one result for
+/// each chunk, from `initial` on.
+template <class Combine>
+std::vector<Index> ElasticEnergy::Implementation::over_inverted(const VecX& x, Index initial, Combine combine) const {
   constexpr Index kGrain = 64 * kBatch;
-  const Index count = self.stencils.count();
-  std::vector<Index> found(static_cast<std::size_t>((count + kGrain - 1) / kGrain), count);
+  const Index count = stencils.count();
+  std::vector<Index> found(static_cast<std::size_t>((count + kGrain - 1) / kGrain), initial);
   for_chunks(count, kGrain, [&](Index begin, Index end) {
     Index& result = found[static_cast<std::size_t>(begin / kGrain)];
     for_batches({begin, end}, [&](std::size_t batch, int first, int last, std::ptrdiff_t) {
-      const BatchView view = self.view(batch);
-      NodeBatch nodes;
-      gather_nodes(x.data(), view.offsets, self.nodes(), nodes);
+      const BatchView batch_view = view(batch);
+      NodeBatch positions;
+      gather_nodes(x.data(), batch_view.offsets, nodes(), positions);
       bool inverted[kBatch] = {};
-      for (int q = 0; q < self.points(); ++q) {
+      for (int q = 0; q < points(); ++q) {
         Batch9 F;
-        deformation_gradient(nodes, self.gradient(q), self.nodes(), view.geometry, F);
+        deformation_gradient(positions, gradient(q), nodes(), batch_view.geometry, F);
         for (int p = 0; p < kBatch; ++p) {
           const double J = F[0][p] * (F[4][p] * F[8][p] - F[5][p] * F[7][p]) +
                            F[1][p] * (F[5][p] * F[6][p] - F[3][p] * F[8][p]) +
@@ -340,11 +346,23 @@ Index ElasticEnergy::first_inverted(const VecX& x) const {
         }
       }
       for (int p = first; p < last; ++p)
-        if (inverted[p]) result = std::min(result, self.order[batch * kBatch + static_cast<std::size_t>(p)]);
+        if (inverted[p]) result = combine(result, order[batch * kBatch + static_cast<std::size_t>(p)]);
     });
   });
-  const Index least = found.empty() ? count : *std::min_element(found.begin(), found.end());
-  return least < count ? least : -1;
+  return found;
+}
+
+Index ElasticEnergy::first_inverted(const VecX& x) const {
+  const Index count = implementation_->stencils.count();
+  const std::vector<Index> found =
+      implementation_->over_inverted(x, count, [](Index first, Index e) { return std::min(first, e); });
+  const Index first = found.empty() ? count : *std::min_element(found.begin(), found.end());
+  return first < count ? first : -1;
+}
+
+Index ElasticEnergy::count_inverted(const VecX& x) const {
+  const std::vector<Index> found = implementation_->over_inverted(x, 0, [](Index sum, Index) { return sum + 1; });
+  return std::accumulate(found.begin(), found.end(), Index{0});
 }
 
 }  // namespace pliant

@@ -39,6 +39,8 @@ class ElasticEnergy final : public Energy {
   void stresses(const Pose& pose, Range range, Mat3* F, Mat3* P) const;
   /// The first element with det F <= 0 at one of its quadrature points, or -1.
   Index first_inverted(const VecX& x) const;
+  /// How many there are.
+  Index count_inverted(const VecX& x) const;
 
  private:
   struct Implementation;

@@ -64,7 +64,8 @@ double IncrementalPotential::value(const VecX& x, Terms terms) {
   if (terms.elasticity) value += elasticity_.value(pose);
   if (terms.colliders) value += colliders_.value(pose);
   if (terms.contact && contact_) value += contact_->value(pose);
-  return value + further_.value(pose);
+  if (terms.further) value += further_.value(pose);
+  return value;
 }
 
 double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
@@ -74,12 +75,20 @@ double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
   if (terms.damping && damping_) value += damping_->add_gradient(pose, g);
   value += grabs_.add_gradient(pose, g);
   if (terms.elasticity) value += elasticity_.add_gradient(pose, g);
-  value += further_.add_gradient(pose, g);
+  if (terms.further) value += further_.add_gradient(pose, g);
   if (terms.colliders) value += colliders_.add_gradient(pose, g);
   value += penalties_.add_gradient(pose, g);
   if (terms.contact && contact_) value += contact_->add_gradient(pose, g);
   clear_prescribed(g);
   return value;
+}
+
+double IncrementalPotential::stored_energy(const VecX& x, VecX* g) {
+  const Pose pose = problem_.pose(x);
+  if (!g) return elasticity_.value(pose) + further_.value(pose);
+  g->setZero(x.size());
+  const double value = elasticity_.add_gradient(pose, *g);
+  return value + further_.add_gradient(pose, *g);
 }
 
 double IncrementalPotential::collider_energy(const VecX& x) { return colliders_.value(problem_.pose(x)); }

@@ -16,6 +16,7 @@ struct Terms {
   bool elasticity = true;  ///< of the bodies
   bool colliders = true;
   bool contact = true;  ///< and its friction
+  bool further = true;  ///< energies from code
 };
 
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
@@ -42,6 +43,9 @@ class IncrementalPotential final : public StepFunction {
   double value(const VecX& x, Terms terms = {});
   double gradient(const VecX& x, VecX& g) override { return gradient(x, g, Terms{}); }
   double gradient(const VecX& x, VecX& g, Terms terms);
+  /// What is stored in the bodies and in energies from code, J. With g, which it overwrites, the gradient over all
+  /// unknowns, those too that are prescribed.
+  double stored_energy(const VecX& x, VecX* g = nullptr);
   /// Zero where prescribed.
   void clear_prescribed(VecX& g) const {
     for (Index i : problem_.fixed) g[i] = 0;

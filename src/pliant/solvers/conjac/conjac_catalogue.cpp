@@ -50,6 +50,8 @@ BoundSettings<LinearlyImplicitOptions> linearly_implicit_settings() {
   settings.add(beta_setting(), &O::beta)
       .add_choice(stiffness_setting(), kStiffnessNames, &O::stiffness)
       .add(tangential_setting(), &O::tangential)
+      .add_choice(turning_setting(), kTurnings, &O::turning)
+      .add_choice(safeguard_setting(), kSafeguards, &O::safeguard)
       .add_inside(contact_solve_settings(), &O::contact);
   return settings;
 }
@@ -75,6 +77,8 @@ BoundSettings<ConjacOptions> conjac_settings() {
            &O::initial_solve)
       .add_choice(stiffness_setting(), kStiffnessNames, &O::stiffness)
       .add(tangential_setting(), &O::tangential)
+      .add_choice(turning_setting(), kTurnings, &O::turning)
+      .add_choice(safeguard_setting(), kSafeguards, &O::safeguard)
       .add_inside(contact_solve_settings(), &O::contact);
   return settings;
 }

@@ -24,7 +24,10 @@ constexpr std::size_t kMostDynamicNodes = 2000;
 }  // namespace
 
 ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOptions& options)
-    : Stepper(std::move(model), {.imposes_scripts = true}), options_(options), H_(potential().make_matrix()) {
+    : Stepper(std::move(model), {.imposes_scripts = true}),
+      options_(options),
+      frame_(*this->model(), options.turning),
+      H_(potential().make_matrix()) {
   chosen_ = pliant::dynamic_nodes(*this->model(), options_.dynamic);
   if (chosen_.size() > kMostDynamicNodes)
     throw InputError(
@@ -35,19 +38,28 @@ ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOpt
   joints_ = links_ ? links_->degrees() : 0;
   mass_.resize(this->model()->rest().size());
   for (Index i = 0; i < this->model()->nodes(); ++i) node(mass_, i).setConstant(this->model()->mass().lumped()[i]);
+  // Newton's method moves no links.
+  if (options.safeguard == Safeguard::newton && !links_) guard_.emplace(potential(), this->model());
   if (!potential().contact()) return;
   contact_.emplace(potential(), this->model(), options.contact);
   linear_contact_.emplace();
   without_contact_ = potential().make_matrix();
 }
 
-/// Algorithm 1.
 void ConjacStepper::advance(Solution& solution, StepReport& report) {
+  if (guard_) guard_->begin();
+  take_step(solution, report);
+  if (guard_) guard_->end(solution, report);
+}
+
+/// Algorithm 1.
+void ConjacStepper::take_step(Solution& solution, StepReport& report) {
   moving_.set(problem());
   assign_roles();
   x_ = problem().x_n;
   if (links_) look_at_links();
   if (linear_contact_) potential().linearise_contact(linear_contact_->force, linear_contact_->stiffness);
+  begin_frame();
   if (options_.initial_solve && problem().steps_before == 0 && !settle(report)) return;
   {
     const Stopwatch watch(report.seconds.assembly);
@@ -58,12 +70,35 @@ void ConjacStepper::advance(Solution& solution, StepReport& report) {
   stabilise(report);
   problem().impose_boundary(x_);
   if (links_) end_links();
+  v_ += frame_.v();
+  frame_.keep_momentum(x_, v_);
   report.iterations = 1;
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   report.outcome = Outcome::budget_spent;
   if (contact_ && !solve_contact(report)) return;
   std::swap(solution.x, x_);
   solution.v = v_;
+}
+
+/// Parts turn that neither links nor contact hold, and that are not to be settled first.
+void ConjacStepper::begin_frame() {
+  unturned_ = held_;
+  if (linear_contact_) {
+    const BlockMatrix& K = linear_contact_->stiffness;
+    for (Index i = 0; i < model()->nodes(); ++i) {
+      const double* block = K.block(K.pattern().diagonal(i));
+      if (block[0] != 0 || block[4] != 0 || block[8] != 0) unturned_[3 * at(i)] = 1;
+    }
+  }
+  if (options_.initial_solve && problem().steps_before == 0) unturned_.assign(unturned_.size(), 1);
+  frame_.begin(problem(), unturned_);
+  x_ = frame_.x();
+}
+
+std::string ConjacStepper::remedy() const {
+  if (guard_) return "take smaller steps, or use the solver pod-newton";
+  return links_ ? "set gamma_search = true or stiffness = \"projected\", or take smaller steps"
+                : "set safeguard = \"newton\", or take smaller steps";
 }
 
 /// All forces but damping, contact as linearised at x^n; returns the energy they derive from, up to a constant.
@@ -100,7 +135,7 @@ void ConjacStepper::assemble_stiffness(const VecX& x, Projection projection) {
 bool ConjacStepper::solve_contact(StepReport& report) {
   const double h = problem().h;
   BlockMatrix& A = contact_->matrix();
-  potential().stiffness(problem().x_n, Projection::analytic, A);
+  potential().stiffness(frame_.x(), Projection::analytic, A);
   const double weight = std::max(1.0, options_.beta);  // less, and what is stopped here is pushed off too fast
   for (double& a : A.values()) a *= weight;
   if (const BlockMatrix* D = potential().damping())
@@ -227,8 +262,8 @@ void ConjacStepper::condense() {
 }
 
 /// The forces that quasistatic nodes are out of balance by: f_q, in the frame of pieces that float as it accelerates
-/// with their centre of mass. Without that a falling body would sag from its dynamic nodes as if they were hung up. The
-/// paper has no such term; once a body rests it is zero.
+/// with their centre of mass and turns with them. Without that a falling body would sag from its dynamic nodes as if
+/// they were hung up. The paper has no such term; once a body rests it is zero.
 void ConjacStepper::imbalance(const VecX& f, VecX& result) {
   result = f.cwiseProduct(is_quasistatic_);
   if (floating_mass_.empty()) return;
@@ -238,7 +273,8 @@ void ConjacStepper::imbalance(const VecX& f, VecX& result) {
   for (std::size_t p = 0; p < acceleration.size(); ++p) acceleration[p] /= floating_mass_[p];
   for (Index i = 0; i < model()->nodes(); ++i)
     if (floating_[at(i)] >= 0 && is_quasistatic_[3 * Eigen::Index(i)] > 0)
-      node(result, i) -= model()->mass().lumped()[i] * acceleration[at(floating_[at(i)])];
+      node(result, i) -=
+          model()->mass().lumped()[i] * (acceleration[at(floating_[at(i)])] + node(frame_.centripetal(), i));
 }
 
 /// In place: the columns, zero outside q, become H_qq^{-1} times them.
@@ -284,8 +320,12 @@ bool ConjacStepper::reduce() {
   }
   if (inertial) stiffness_ -= Z_ / (h * h);
   Z_ += weight * stiffness_;
-  mass.multiply(problem().v_n, momentum_);
+  mass.multiply(problem().v_n - frame_.v(), momentum_);
   scratch_ = momentum_ + h * f_;
+  if (D && frame_.moves()) {
+    D->multiply(frame_.v(), momentum_);
+    scratch_ -= h * momentum_;
+  }
   if (links_) {
     mass.multiply(bias_, momentum_);
     scratch_ -= h * momentum_;
@@ -354,10 +394,10 @@ bool ConjacStepper::fail(FactorStatus status, StepReport& report) const {
 void ConjacStepper::apply_friction() {
   if (!model()->colliders()) return;
   const double h = problem().h;
-  trial_ = problem().x_n + h * v_;
-  scratch_ = v_;
+  trial_ = x_ + h * v_;
+  scratch_ = v_ + frame_.v();
   apply_collider_friction(*model()->colliders(), problem().end, h, trial_, scratch_);
-  scratch_ -= v_;
+  scratch_ -= v_ + frame_.v();
   for (Eigen::Index i = 0; i < scratch_.size(); ++i)
     if (prescribed_[at(i)]) scratch_[i] = 0;
   if (J_.cols() == 0 || scratch_.isZero(0)) return;
@@ -377,8 +417,9 @@ void ConjacStepper::apply_friction() {
 /// Eq. (13): x becomes x0 + h v plus the corrections of the quasistatic nodes.
 void ConjacStepper::stabilise(StepReport& report) {
   const StabilisationOptions& options = options_.stabilisation;
-  // Forces of contact vary too much over a step for a share of the correction to be right without looking.
-  const bool searches = options.line_search || contact_;
+  // Forces of contact vary too much over a step for a share of the correction to be right without looking. With links,
+  // whose steps the safeguard cannot repair, it looks as well.
+  const bool searches = options.line_search || contact_ || (links_ && options_.safeguard == Safeguard::newton);
   x_ += problem().h * v_;
   if (links_) {
     poses_ = links_->advance(poses_, z_.tail(joints_), problem().h);

@@ -23,6 +23,8 @@ struct ConjacOptions {
   DynamicNodeOptions dynamic;
   StabilisationOptions stabilisation;
   bool initial_solve = false;  ///< Newton to quasistatic balance before the first step
+  Turning turning = Turning::exact;
+  Safeguard safeguard = Safeguard::newton;
   ContactSolveOptions contact;
 };
 
@@ -44,14 +46,14 @@ class ConjacStepper final : public Stepper {
 
  protected:
   void advance(Solution& solution, StepReport& report) override;
-  std::string remedy() const override {
-    return "set gamma_search = true or stiffness = \"projected\", take smaller steps, or raise beta";
-  }
+  std::string remedy() const override;
 
  private:
   /// Ways to a positive definite H_qq, in the order they are tried.
   enum class Rung { exact, exact_ldlt, projected, projected_with_inertia };
 
+  void take_step(Solution& solution, StepReport& report);
+  void begin_frame();
   void assign_roles();
   void look_at_links();
   std::span<const Rung> ladder() const;
@@ -74,6 +76,9 @@ class ConjacStepper final : public Stepper {
 
   ConjacOptions options_;
   PrescribedVelocity moving_;
+  TurningFrame frame_;
+  std::optional<StepGuard> guard_;        ///< where it is asked for
+  std::vector<std::uint8_t> unturned_;    ///< scratch, per unknown: of parts that are not to turn
   std::vector<Index> chosen_;             ///< dynamic nodes as asked for
   std::vector<Index> dynamic_;            ///< and those that free pieces need beside them
   std::vector<std::uint8_t> held_;        ///< per unknown: neither dynamic nor quasistatic
@@ -112,7 +117,8 @@ class ConjacStepper final : public Stepper {
   VecX mass_;                   ///< lumped, per unknown, kg
   VecX pull_;                   ///< H times the prescribed velocities
   VecX moved_;                  ///< velocities when the dynamic ones are zero
-  VecX rhs_, z_, f_, v_, x_, trial_, scratch_, momentum_;
+  VecX v_;                      ///< without the velocities of the frame, until the step ends
+  VecX rhs_, z_, f_, x_, trial_, scratch_, momentum_;
 };
 
 }  // namespace pliant

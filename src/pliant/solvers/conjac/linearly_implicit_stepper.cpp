@@ -9,29 +9,48 @@ namespace pliant {
 
 LinearlyImplicitStepper::LinearlyImplicitStepper(std::shared_ptr<const Model> model,
                                                  const LinearlyImplicitOptions& options)
-    : Stepper(std::move(model), {.imposes_scripts = true}), options_(options), A_(potential().make_matrix()) {
+    : Stepper(std::move(model), {.imposes_scripts = true}),
+      options_(options),
+      frame_(*this->model(), options.turning),
+      A_(potential().make_matrix()) {
+  if (options.safeguard == Safeguard::newton) guard_.emplace(potential(), this->model());
   if (potential().contact()) contact_.emplace(potential(), this->model(), options.contact);
 }
 
-/// Algorithm 2: one linear system for the velocities of all nodes.
 void LinearlyImplicitStepper::advance(Solution& solution, StepReport& report) {
+  if (guard_) guard_->begin();
+  take_step(solution, report);
+  if (guard_) guard_->end(solution, report);
+}
+
+/// Algorithm 2: one linear system for the velocities of all nodes.
+void LinearlyImplicitStepper::take_step(Solution& solution, StepReport& report) {
   prescribed_.set(problem());
+  frame_.begin(problem());
   {
     const Stopwatch assembly(report.seconds.assembly);
-    forces(potential(), problem().x_n, f_);
+    forces(potential(), frame_.x(), f_);
   }
   if (!solve(report)) return;
-  solution.x = problem().x_n + problem().h * v_;
+  solution.x = frame_.x() + problem().h * v_;
+  v_ += frame_.v();
   if (const ColliderPenalty* colliders = model()->colliders()) {
+    scratch_ = v_;
     apply_collider_friction(*colliders, problem().end, problem().h, solution.x, v_);
-    solution.x = problem().x_n + problem().h * v_;
+    solution.x += problem().h * (v_ - scratch_);
   }
   problem().impose_boundary(solution.x);
+  frame_.keep_momentum(solution.x, v_);
   solution.v = v_;
   report.iterations = 1;
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   report.outcome = Outcome::budget_spent;
   if (contact_) solve_contact(solution, report);
+}
+
+std::string LinearlyImplicitStepper::remedy() const {
+  return guard_ ? "take smaller steps, or use the solver pod-newton"
+                : "set safeguard = \"newton\", or take smaller steps";
 }
 
 /// The velocities change with the positions.
@@ -40,14 +59,19 @@ void LinearlyImplicitStepper::solve_contact(Solution& solution, StepReport& repo
   if (contact_->run(solution.x, problem().boundary.fixed, report)) solution.v += (solution.x - scratch_) / problem().h;
 }
 
-/// A = M + h D + beta h^2 H over all unknowns, and the right-hand side that it takes prescribed velocities to; then
-/// these are eliminated.
+/// A = M + h D + beta h^2 H over all unknowns, and the right-hand side M (v0 - u) + h f - h D u, from which prescribed
+/// velocities are eliminated.
 void LinearlyImplicitStepper::assemble(Projection projection, StepReport& report) {
   const Stopwatch watch(report.seconds.assembly);
   const double h = problem().h;
-  potential().stiffness(problem().x_n, projection, A_);
+  potential().stiffness(frame_.x(), projection, A_);
   if (options_.tangential > 0 && model()->colliders())
-    add_tangential_stiffness(*model()->colliders(), problem().end, problem().x_n, options_.tangential, A_);
+    add_tangential_stiffness(*model()->colliders(), problem().end, frame_.x(), options_.tangential, A_);
+  momentum_ = h * f_;
+  if (const BlockMatrix* D = potential().damping(); D && frame_.moves()) {
+    D->multiply(frame_.v(), coupling_);
+    momentum_ -= h * coupling_;
+  }
   const double scale = options_.beta * h * h;
   for (double& a : A_.values()) a *= scale;
   if (const BlockMatrix* D = potential().damping())
@@ -56,8 +80,8 @@ void LinearlyImplicitStepper::assemble(Projection projection, StepReport& report
   if (contact_)
     for (std::size_t k = 0; k < A_.values().size(); ++k) contact_->matrix().values()[k] = A_.values()[k] / (h * h);
 
-  model()->mass().multiply(problem().v_n, momentum_);
-  v_ = momentum_ + h * f_;
+  model()->mass().multiply(problem().v_n - frame_.v(), v_);
+  v_ += momentum_;
   if (prescribed_.moves) {
     A_.multiply(prescribed_.v, coupling_);
     v_ -= coupling_;

@@ -3,7 +3,9 @@
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/conjac/linearised_step.hpp"
+#include "pliant/solvers/conjac/turning_frame.hpp"
 #include "pliant/solvers/contact/contact_solve.hpp"
+#include "pliant/solvers/step_guard.hpp"
 
 namespace pliant {
 
@@ -18,12 +20,17 @@ struct LinearlyImplicitOptions {
   double beta = 1;  ///< weight of the stiffness: 1 is backward Euler's; more damps
   StiffnessKind stiffness = StiffnessKind::on_demand;
   double tangential = 0;  ///< share of the contact stiffness along the surface
+  Turning turning = Turning::exact;
+  Safeguard safeguard = Safeguard::newton;
   ContactSolveOptions contact;
 };
 
 /// conjac's VANILLA (Algorithm 2, Eq. 10; Baraff and Witkin 1998): one linear system a step,
 ///
 ///   (M + h D + beta h^2 H) v = M v0 + h f,   x = x0 + h v.
+///
+/// Beyond the paper: free parts are first turned and moved on as if they were rigid, to y at the velocities u, and the
+/// system is that of y and v - u (TurningFrame). Steps that gain energy are left to Newton's method (StepGuard).
 class LinearlyImplicitStepper final : public Stepper {
  public:
   LinearlyImplicitStepper(std::shared_ptr<const Model> model, const LinearlyImplicitOptions& options);
@@ -32,9 +39,10 @@ class LinearlyImplicitStepper final : public Stepper {
 
  protected:
   void advance(Solution& solution, StepReport& report) override;
-  std::string remedy() const override { return "raise beta, project the stiffness, or take smaller steps"; }
+  std::string remedy() const override;
 
  private:
+  void take_step(Solution& solution, StepReport& report);
   void assemble(Projection projection, StepReport& report);
   FactorStatus factor(Factorisation kind, StepReport& report);
   bool solve(StepReport& report);
@@ -42,6 +50,8 @@ class LinearlyImplicitStepper final : public Stepper {
 
   LinearlyImplicitOptions options_;
   PrescribedVelocity prescribed_;
+  TurningFrame frame_;
+  std::optional<StepGuard> guard_;       ///< where it is asked for
   std::optional<ContactSolve> contact_;  ///< in models with contact
   BlockMatrix A_;
   SparseCholesky cholesky_;

@@ -153,7 +153,10 @@ SolverEntry corotational_solver(SolverEntry entry, WarpSettings settings, WarpCa
   defaults.name = entry.name;
   return bound_solver<WarpCancelingStepper, WarpCancelingOptions>(
       std::move(entry),
-      settings.add(body_contact_settings()).add_inside(contact_solve_settings(), &WarpCancelingOptions::contact_solve),
+      settings.add(body_contact_settings())
+          .add_inside(contact_solve_settings(), &WarpCancelingOptions::contact_solve)
+          .add_choice(turning_setting(), kTurnings, &WarpCancelingOptions::turning)
+          .add_choice(safeguard_setting(), kSafeguards, &WarpCancelingOptions::safeguard),
       defaults, check_budget);
 }
 

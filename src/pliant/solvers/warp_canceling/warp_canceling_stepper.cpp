@@ -57,6 +57,9 @@ WarpCancelingStepper::WarpCancelingStepper(std::shared_ptr<const Model> model, c
                options.contact),
       keeps_updates_(refreshes_in_parts(*this->model(), options)),
       refreshed_(at(elements_.elements()), 0.0) {
+  // Newton's method knows nothing of the family's own contact.
+  if (options.safeguard == Safeguard::newton && options.contact.kind == BodyContactKind::none)
+    guard_.emplace(potential(), this->model());
   if (this->model()->contact()) {
     contact_solve_.emplace(potential(), this->model(), options.contact_solve);
     if (options.schedule.kind != ScheduleKind::everything) {
@@ -78,11 +81,12 @@ void WarpCancelingStepper::advance(Solution& solution, StepReport& report) {
   if (!solve(stages, report)) {
     made_for_ = {};  // nothing that is left here is to be relied on
     x_.resize(0);
+    if (guard_) guard_->end(solution, report);
     return;
   }
   {
     const Stopwatch watch(stages.residuals);
-    hand_over(solution);
+    hand_over(solution, report);
   }
   ++steps_;
   report.residuals.step_length = change_.cwiseAbs().maxCoeff();
@@ -112,6 +116,7 @@ bool WarpCancelingStepper::solve(Stages& stages, StepReport& report) {
   next_v_ = predicted_ + change_;
   if (options_.unknown == WarpUnknown::change) correct_rigid_motion();
   damp();
+  move();
   return !contact_solve_ || solve_contact(report);
 }
 
@@ -122,16 +127,19 @@ bool WarpCancelingStepper::begin(Stages& stages, StepReport& report) {
     if (x_.size() != problem().x_n.size() || x_ != problem().x_n) deform(problem().x_n);
   }
   if (!std::isfinite(elastic_energy_) || !elastic_force_.allFinite()) {
-    report.end(std::isnan(elastic_energy_) ? Outcome::not_finite : Outcome::inverted_start,
-               "the elastic forces where the step begins are not finite; use material = \"linear-corotated\"");
+    report.end(
+        std::isnan(elastic_energy_) ? Outcome::not_finite : Outcome::inverted_start,
+        "the elastic forces where the step begins are not finite; use a material that is finite for inverted elements");
     return false;
   }
+  if (guard_) guard_->begin(elastic_energy_);
   {
     const Stopwatch watch(stages.contact);
     force_.setZero(problem().x_n.size());
     contact_.add_forces(problem(), force_);
     colliders_.linearise(problem());
-    parts_.set_boundary(problem(), colliders_.touching());
+    parts_.set_boundary(problem());
+    for (const ColliderTouch& touch : colliders_.touching()) parts_.hold(touch.node);
   }
   {
     const Stopwatch watch(stages.node_rotations);
@@ -181,6 +189,12 @@ bool WarpCancelingStepper::restore() {
 /// v*: the velocities with the uniform change of free parts, prescribed where prescribed.
 void WarpCancelingStepper::predict() {
   const double h = problem().h;
+  if (turns()) {
+    pushed_ = h * (model()->external_force() + force_);
+    for (Index i = 0; i < model()->nodes(); ++i)
+      node(pushed_, i) += model()->mass().lumped()[i] * node(problem().v_n, i);
+    frames_ = parts_.frames(pushed_, problem().x_n, h);
+  }
   if (options_.unknown == WarpUnknown::change) {
     predicted_ = problem().v_n;
     scratch_ = h * (model()->external_force() + force_);
@@ -204,6 +218,12 @@ void WarpCancelingStepper::right_hand_side() {
   for (const Body& body : model()->bodies())
     for (Index i = body.nodes.begin; i < body.nodes.end && body.damping.mass > 0; ++i)
       node(rhs_, i) -= h * body.damping.mass * model()->mass().lumped()[i] * node(predicted_, i);
+  if (turns()) {  // M v as the frame sees it: with the centrifugal force
+    scratch_ = problem().v_n;
+    parts_.turn_back(frames_, scratch_);
+    for (Index i = 0; i < model()->nodes(); ++i)
+      node(rhs_, i) += model()->mass().lumped()[i] * (node(scratch_, i) - node(problem().v_n, i));
+  }
   elements_.add_impulse(predicted_, 0, matrix_.scale(), rhs_);
   for (const ColliderTouch& touch : colliders_.touching())
     node(rhs_, touch.node) +=
@@ -377,12 +397,24 @@ void WarpCancelingStepper::damp() {
                          1 - options_.damp_above / badness[s], next_v_);
 }
 
+/// Where the velocities lead. Free parts turn on with the frame that the system was solved in, and keep the momentum
+/// and the angular momentum that they have and that constant forces add.
+void WarpCancelingStepper::move() {
+  const double h = problem().h;
+  solved_v_ = next_v_;
+  if (turns()) {
+    parts_.turn_on(frames_, problem().x_n, h, next_v_, next_x_);
+    parts_.keep_momentum(pushed_, problem().x_n, h, next_x_, next_v_);
+  } else {
+    next_x_ = problem().x_n + h * next_v_;
+  }
+  problem().impose_boundary(next_x_);
+}
+
 /// Contact in the system with the present rotations, of which the solution with a stale matrix is not quite the
 /// minimum: with A v = rhs over v*, the gradient of its quadratic at x is A (x - x^n - h v*)/h^2 - rhs/h.
 bool WarpCancelingStepper::solve_contact(StepReport& report) {
   const double h = problem().h;
-  VecX y = problem().x_n + h * next_v_;
-  problem().impose_boundary(y);
   if (present_) {
     const std::vector<std::uint8_t> all(at(partition_.count()), 1);
     present_->set_boundary(problem());
@@ -392,40 +424,52 @@ bool WarpCancelingStepper::solve_contact(StepReport& report) {
   A = (present_ ? *present_ : matrix_).matrix();
   for (double& a : A.values()) a /= h * h;
   add_grab_hessian(problem().grabs, 1, A);
-  scratch_ = next_v_ - predicted_;
+  scratch_ = solved_v_ - predicted_;
   VecX b;
   A.multiply(scratch_, b);
   b = h * b - rhs_ / h;
-  scratch_ = y;
-  if (!contact_solve_->run(y, problem().boundary.fixed, report, &b)) return false;
-  next_v_ += (y - scratch_) / h;
+  scratch_ = next_x_;
+  if (!contact_solve_->run(next_x_, problem().boundary.fixed, report, &b)) return false;
+  next_v_ += (next_x_ - scratch_) / h;
   return true;
 }
 
 /// The next state with its gradient; leaves rotations and elastic forces of the new positions behind, with which the
 /// next step begins.
-void WarpCancelingStepper::hand_over(Solution& solution) {
+void WarpCancelingStepper::hand_over(Solution& solution, StepReport& report) {
   const double h = problem().h;
   if (!colliders_.touching().empty()) {
-    scratch_ = problem().x_n + h * next_v_;
-    apply_collider_friction(*model()->colliders(), problem().end, h, scratch_, next_v_);
+    scratch_ = next_v_;
+    apply_collider_friction(*model()->colliders(), problem().end, h, next_x_, next_v_);
+    next_x_ += h * (next_v_ - scratch_);
+    problem().impose_boundary(next_x_);
   }
-  solution.x = problem().x_n + h * next_v_;
-  problem().impose_boundary(solution.x);
+  solution.x = next_x_;
   solution.v = v_ = next_v_;
   deform(solution.x);
+  if (guard_) {
+    scratch_ = -elastic_force_;
+    guard_->end(solution, report, elastic_energy_, scratch_);
+    if (solution.v.size() == 0 && report.advanced()) take_over_repaired(solution);
+    return;
+  }
   solution.energy = elastic_energy_ + potential().gradient(solution.x, solution.gradient, {.elasticity = false});
   solution.gradient -= elastic_force_;
   potential().clear_prescribed(solution.gradient);
   solution.is_measured = true;
 }
 
+/// What Newton's method found is where the next step begins: the matrix at hand stays of use.
+void WarpCancelingStepper::take_over_repaired(Solution& solution) {
+  potential().velocities(solution.x, solution.v);
+  v_ = solution.v;
+  change_ = v_ - predicted_;
+  deform(solution.x);
+}
+
 std::string WarpCancelingStepper::remedy() const {
-  if (options_.schedule.kind == ScheduleKind::everything)
-    return "use material = \"linear-corotated\", or take smaller steps";
-  return "use material = \"linear-corotated\", refresh more of the matrix (a smaller tau, or the solver corotational), "
-         "or "
-         "take smaller steps";
+  return guard_ ? "take smaller steps, or use the solver pod-newton"
+                : "set safeguard = \"newton\", or take smaller steps";
 }
 
 void WarpCancelingStepper::record(const Stages& stages, StepReport& report) const {

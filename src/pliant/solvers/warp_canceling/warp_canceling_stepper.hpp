@@ -4,9 +4,11 @@
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/contact/contact_solve.hpp"
+#include "pliant/solvers/free_parts.hpp"
+#include "pliant/solvers/step_guard.hpp"
 #include "pliant/solvers/warp_canceling/explicit_contact.hpp"
+#include "pliant/solvers/warp_canceling/implicit_colliders.hpp"
 #include "pliant/solvers/warp_canceling/node_rotations.hpp"
-#include "pliant/solvers/warp_canceling/rigid_motion.hpp"
 #include "pliant/solvers/warp_canceling/schedule.hpp"
 #include "pliant/solvers/warp_canceling/warp_error.hpp"
 
@@ -33,6 +35,8 @@ struct WarpCancelingOptions {
   ColliderTreatment colliders = ColliderTreatment::in_matrix;
   BodyContactOptions contact;
   ContactSolveOptions contact_solve;
+  Turning turning = Turning::exact;
+  Safeguard safeguard = Safeguard::newton;
   // For conjugate gradients:
   PreconditionerKind preconditioner = PreconditionerKind::jacobi;
   PcgOptions pcg{1e-4, 10000};
@@ -86,8 +90,11 @@ class WarpCancelingStepper final : public Stepper {
   bool solve_iteratively(StepReport& report);
   void correct_rigid_motion();
   void damp();
+  bool turns() const { return options_.turning == Turning::exact && !parts_.none(); }
+  void move();
   bool solve_contact(StepReport& report);
-  void hand_over(Solution& solution);
+  void hand_over(Solution& solution, StepReport& report);
+  void take_over_repaired(Solution& solution);
   void record(const Stages& stages, StepReport& report) const;
 
   WarpCancelingOptions options_;
@@ -99,9 +106,11 @@ class WarpCancelingStepper final : public Stepper {
   WarpError error_;
   Schedule schedule_;
   FreeParts parts_;
+  FreeParts::Frames frames_;  ///< of this step
   ImplicitColliders colliders_;
   ExplicitContact contact_;
   std::optional<ContactSolve> contact_solve_;  ///< in models with contact
+  std::optional<StepGuard> guard_;             ///< where it is asked for
   std::optional<WarpedMatrix> present_;        ///< with the present rotations, for it, where matrix_ is stale
   std::vector<Mat3> unturned_;                 ///< identities, per node, for present_
   BlockProduct<double> product_;
@@ -121,7 +130,7 @@ class WarpCancelingStepper final : public Stepper {
   std::vector<std::uint8_t> changed_;  ///< scratch, per node
   std::vector<double> refreshed_;      ///< per element, 0 or 1
   BlockMatrix with_grabs_;
-  VecX force_, predicted_, rhs_, next_v_, scratch_;
+  VecX force_, pushed_, predicted_, rhs_, solved_v_, next_v_, next_x_, scratch_;
 };
 
 }  // namespace pliant

@@ -1,0 +1,147 @@
+#include "pliant/solvers/step_guard.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/judgement.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr double kMostGain = 1e-3;  ///< the share of the energy at its start that a step may gain
+
+/// Of unknowns that are not prescribed, J.
+double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX& momentum) {
+  double twice = v.dot(momentum);
+  for (Index i : problem.fixed) twice -= v[i] * momentum[i];
+  return 0.5 * twice;
+}
+
+}  // namespace
+
+StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model)
+    : potential_(potential), model_(std::move(model)), elastic_scale_(elastic_energy_scale(*model_)) {}
+
+void StepGuard::begin() { begin(potential_.stored_energy(potential_.problem().x_n)); }
+
+void StepGuard::begin(double stored) {
+  const StepProblem& problem = potential_.problem();
+  stored_ = stored;
+  model_->mass().multiply(problem.v_n, momentum_);
+  kinetic_ = free_kinetic_energy(problem, problem.v_n, momentum_);
+}
+
+void StepGuard::end(Solution& solution, StepReport& report) {
+  double stored = 0;
+  if (report.succeeded()) stored = potential_.stored_energy(solution.x, &gradient_);
+  end(solution, report, stored, gradient_);
+}
+
+void StepGuard::end(Solution& solution, StepReport& report, double stored, const VecX& stored_gradient) {
+  bool bad = !report.succeeded();
+  if (!bad) {
+    solution.energy =
+        stored + potential_.gradient(solution.x, solution.gradient, {.elasticity = false, .further = false});
+    bad = is_bad(solution, stored, stored_gradient);
+    solution.gradient += stored_gradient;
+    potential_.clear_prescribed(solution.gradient);
+    solution.is_measured = true;
+    bad = bad || !describe_divergence(potential_, elastic_scale_, solution).empty();
+  }
+  if (bad) repair(solution, report);
+  report.figures.push_back({"repaired", bad ? 1.0 : 0.0});
+}
+
+/// `solution.gradient` is that of all but what is stored.
+bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stored_gradient) {
+  const StepProblem& problem = potential_.problem();
+  const double h = problem.h;
+  if (!solution.x.allFinite() || !solution.v.allFinite() || !std::isfinite(solution.energy)) return true;
+  motion_ = solution.x - problem.x_n;
+  // The other forces: all but inertia, M (x - x~)/h^2.
+  model_->mass().multiply(motion_ - h * problem.v_n, momentum_);
+  momentum_ = solution.gradient - momentum_ / (h * h);
+  for (Index i : problem.fixed) momentum_[i] = 0;
+  const double resisted = momentum_.dot(motion_);
+  model_->mass().multiply(solution.v, momentum_);
+  const double kinetic = free_kinetic_energy(problem, solution.v, momentum_);
+  const double gain =
+      kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
+  return !(gain <= kMostGain * internal_energy()) || inverts(solution.x);
+}
+
+bool StepGuard::inverts(const VecX& x) const {
+  const VecX& x_n = potential_.problem().x_n;
+  return std::any_of(model_->bodies().begin(), model_->bodies().end(), [&](const Body& body) {
+    if (!body.elastic) return false;
+    const Index inverted = body.elastic->count_inverted(x);
+    return inverted > 0 && inverted > body.elastic->count_inverted(x_n);
+  });
+}
+
+/// What the prescribed motion puts into the bodies: by the forces at its end, as backward Euler has it, but at most
+/// what it takes to move the prescribed unknowns and nothing else. A step that ran away has forces to justify anything.
+double StepGuard::work_of_prescribed(const VecX& x, const VecX& stored_gradient) {
+  const StepProblem& problem = potential_.problem();
+  double work = 0;
+  bool moves = false;
+  for (Index i : problem.fixed) {
+    const double by = x[i] - problem.x_n[i];
+    work += stored_gradient[i] * by;
+    moves = moves || by != 0;
+  }
+  if (!moves) return 0;
+  motion_ = problem.x_n;
+  problem.impose_boundary(motion_);
+  const double most = potential_.stored_energy(motion_) - stored_;
+  return std::isfinite(most) ? std::min(work, most) : work;
+}
+
+/// What the start of the step has of energy that is not of the flight of its bodies as a whole, J.
+double StepGuard::internal_energy() const {
+  double flight = 0;
+  const VecX& v = potential_.problem().v_n;
+  for (const Body& body : model_->bodies()) {
+    double mass = 0;
+    Vec3 momentum = Vec3::Zero();
+    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+      mass += model_->mass().lumped()[i];
+      momentum += model_->mass().lumped()[i] * node(v, i);
+    }
+    flight += 0.5 * momentum.squaredNorm() / mass;
+  }
+  return std::max(0.0, kinetic_ - flight) + std::max(0.0, stored_);
+}
+
+/// Newton's method from where the step began, or, where a boundary was put into the bodies there, from what the family
+/// found.
+void StepGuard::repair(Solution& solution, StepReport& report) {
+  NewtonOptions newton;
+  newton.linear.solver = LinearSolver::direct;  // which has nothing to remember
+  if (!minimiser_) minimiser_.emplace(potential_, model_, newton);
+  StepReport solved;
+  if (ContactStep* contact = potential_.contact()) contact->begin_step(potential_.problem());  // obstacles go back
+  minimiser_->begin_step(solved);
+  const bool can_start = minimiser_->start_at(potential_.start()) ||
+                         (!potential_.contact() && solution.x.allFinite() && minimiser_->start_at(solution.x));
+  if (!can_start) {
+    if (report.succeeded())
+      report.end(Outcome::inverted_start, "the step gained energy, and Newton's method has nowhere to begin");
+    return;
+  }
+  minimiser_->run(solved);
+  report.count(solved);
+  report.outcome = solved.outcome;
+  report.detail = solved.detail;
+  Iterate& found = minimiser_->current();
+  std::swap(solution.x, found.x);
+  std::swap(solution.gradient, found.gradient);
+  solution.energy = found.energy;
+  solution.is_measured = true;
+  solution.v.resize(0);
+}
+
+}  // namespace pliant

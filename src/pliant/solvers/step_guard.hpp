@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+
+#include "pliant/sim/stepper.hpp"
+#include "pliant/solvers/newton/newton_minimiser.hpp"
+
+namespace pliant {
+
+/// What becomes of a step that the linear system of its family did badly.
+enum class Safeguard { newton, none };
+
+/// The safeguard of the linearly implicit families (docs/conjac.md, "The safeguard").
+///
+/// They solve one linear system a step. Where forces are not linear over the step, what it leads to may have more
+/// energy than the step began with, which nothing gave it: the step is then thrown away, and Newton's method minimises
+/// the incremental potential in its place, from where the step began. With v the velocities that the family ends with,
+/// K the kinetic energy of what is not prescribed, Phi what is stored in the bodies and f all other forces at the end
+/// of the step (weight, damping, colliders, contact, friction, springs of scripts and grabs),
+///
+///   gain = K(v) - K(v^n) + Phi(x) - Phi(x^n) - f . (x - x^n) - the work of what is prescribed.
+///
+/// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
+/// is convex along the step. A step that inverts more elements than were inverted where it began is bad too: where that
+/// is right, Newton's method does it as well.
+///
+/// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
+/// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
+/// step is one in which time passes more slowly: what falls is held back in the air.
+class StepGuard {
+ public:
+  StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model);
+
+  /// The step begins. A family that has the stored energy of x^n at hand (J) passes it.
+  void begin();
+  void begin(double stored);
+  /// Measures the family's solution; where the step failed or gained energy, replaces it. The report has the figure
+  /// `repaired`, 0 or 1.
+  void end(Solution& solution, StepReport& report);
+  /// With the stored energy of the solution's positions and its gradient over all unknowns.
+  void end(Solution& solution, StepReport& report, double stored, const VecX& stored_gradient);
+
+ private:
+  bool is_bad(const Solution& solution, double stored, const VecX& stored_gradient);
+  bool inverts(const VecX& x) const;
+  double work_of_prescribed(const VecX& x, const VecX& stored_gradient);
+  double internal_energy() const;
+  void repair(Solution& solution, StepReport& report);
+
+  IncrementalPotential& potential_;
+  std::shared_ptr<const Model> model_;
+  double elastic_scale_;                      ///< J
+  double stored_ = 0;                         ///< where the step begins, J
+  double kinetic_ = 0;                        ///< of what is not prescribed, likewise
+  std::optional<NewtonMinimiser> minimiser_;  ///< once it was needed
+  VecX gradient_, momentum_, motion_;         ///< scratch
+};
+
+}  // namespace pliant
