@@ -209,6 +209,10 @@ test("two solvers run side by side, and the hand moves both", async () => {
   await until(page, () => window.pliant.views === 2 && window.pliant.world.views === 2);
   await page.getByLabel("Solver B").selectOption("fp-pxpbd");
   await until(page, () => window.pliant.session.telemetry.views[1]?.solver === "fp-pxpbd");
+  // Another solver begins with the bodies' surfaces anew, and they are drawn from their first frame on.
+  await until(page, () => window.pliant.world.topology !== null && window.pliant.world.views === 2);
+  const before = await evaluate(page, () => window.pliant.frames);
+  await until(page, (n) => window.pliant.frames >= n + 2, before);
   const shown = await evaluate(page, () => {
     const { world } = window.pliant;
     return [0, 1].map((view) => {
