@@ -68,6 +68,7 @@ ContactPair pair_of(const Case& c) {
   pair.corners = {0, 1, 2, 3};
   pair.kind = c.kind;
   pair.area = 0.7;
+  pair.reach = kDhat;
   pair.threshold = c.threshold;
   return pair;
 }
@@ -144,6 +145,7 @@ TEST(BarrierEnergy, KnowsHowItsForcesChangeWhileAPlaneGoesItsWay) {
   pair.corners[0] = 0;
   pair.plane = 0;
   pair.area = 3;
+  pair.reach = kDhat;
   energy.set_pairs({pair});
   const Vec3 n = Vec3(1, 2, 2) / 3;
   ObstacleState from, there;
@@ -166,6 +168,7 @@ TEST(BarrierEnergy, OfAPlaneIsThatOfItsDistanceAndInfiniteBehindIt) {
   pair.corners[0] = 0;
   pair.plane = 0;
   pair.area = 3;
+  pair.reach = kDhat;
   energy.set_pairs({pair});
   const Vec3 n = Vec3(1, 2, 2) / 3;
   ObstacleState obstacles;

@@ -91,24 +91,28 @@ Shape withdraw(Shape shape, double by) {
   return shape;
 }
 
-/// min(1e-3 of the smallest body's diagonal, 0.1 of the shortest surface edge), but not below 1e-6 of that diagonal, m:
-/// small against what can be seen, and smaller than what lies apart on one surface, where bodies touch themselves.
-double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies, bool bodies_touch) {
-  double size = std::numeric_limits<double>::infinity(), edge = size;
+/// A thousandth of the smallest body's diagonal, which is small against what can be seen, but at most a quarter of the
+/// mean edge of any body's surface, so that few primitives are near each other. Short edges do not matter: see
+/// ContactSearch::reach_of. m.
+double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies) {
+  double dhat = std::numeric_limits<double>::infinity();
   for (const ContactBody& body : bodies) {
     Aabb box;
+    double length = 0;
+    std::size_t edges = 0;
     const auto measure_edge = [&](Index i, Index j) {
       box.include(Vec3(node(rest, i)));
       box.include(Vec3(node(rest, j)));
-      if (const double length = (node(rest, i) - node(rest, j)).norm(); length > 0) edge = std::min(edge, length);
+      length += (node(rest, i) - node(rest, j)).norm();
+      ++edges;
     };
     for (const Triangle& t : body.triangles)
       for (std::size_t k = 0; k < 3; ++k) measure_edge(t[k], t[(k + 1) % 3]);
     for (const Edge& e : body.edges) measure_edge(e[0], e[1]);
-    if (const double diagonal = (box.max - box.min).norm(); diagonal > 0) size = std::min(size, diagonal);
+    if (!(length > 0)) continue;
+    dhat = std::min({dhat, 1e-3 * (box.max - box.min).norm(), 0.25 * length / static_cast<double>(edges)});
   }
-  if (!std::isfinite(size)) return 1e-3;  // loose points alone
-  return bodies_touch ? std::max(1e-6 * size, std::min(1e-3 * size, 0.1 * edge)) : 1e-3 * size;
+  return std::isfinite(dhat) ? dhat : 1e-3;  // loose points alone
 }
 
 std::size_t group_named(const ContactModel& model, const std::string& name) {
@@ -162,7 +166,7 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
   check_options(options);
   auto model = std::make_shared<ContactModel>();
   model->options = options;
-  if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies, options.bodies);
+  if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies);
   const double dhat = model->options.dhat;
   model->nodes = static_cast<Index>(rest.size() / 3);
 

@@ -18,6 +18,10 @@ void store_blocks(const Mat12& H, double* blocks) {
 /// The second derivative of b by the distance, d2 its square.
 double normal_curvature(const Barrier& b, double d2) { return 4 * b.second * d2 + 2 * b.first; }
 
+Barrier barrier_of(const ContactPair& pair, const PlacedPair& placed) {
+  return barrier(placed.closest.d2, pair.reach * pair.reach);
+}
+
 /// Edges that are parallel to within the threshold carry the mollifier.
 bool is_mollified(const ContactPair& pair, const Corners& x) {
   return pair.threshold > 0 && edge_cross_norm(x) < pair.threshold;
@@ -37,7 +41,7 @@ Mat12 mollified_hessian(const ContactPair& pair, const PlacedPair& placed, const
 }  // namespace
 
 BarrierEnergy::BarrierEnergy(std::shared_ptr<const ContactModel> model)
-    : model_(std::move(model)), dhat2_(model_->options.dhat * model_->options.dhat), stencils_{4, {}} {}
+    : model_(std::move(model)), stencils_{4, {}} {}
 
 void BarrierEnergy::set_pairs(std::vector<ContactPair> pairs) {
   pairs_ = std::move(pairs);
@@ -52,7 +56,7 @@ void BarrierEnergy::set_pairs(std::vector<ContactPair> pairs) {
 
 /// What turns b, in m^4, into J.
 double BarrierEnergy::scale(const ContactPair& pair) const {
-  return kappa_ * pair.area / (dhat2_ * model_->options.dhat);
+  return kappa_ * pair.area / (pair.reach * pair.reach * pair.reach);
 }
 
 double BarrierEnergy::factor(const ContactPair& pair, const PlacedPair& placed) const {
@@ -63,7 +67,7 @@ std::optional<BarrierEnergy::Twist> BarrierEnergy::twist(const ContactPair& pair
   if (!is_mollified(pair, placed.x)) return std::nullopt;
   const CrossNorm c = edge_cross_norm_derivatives(placed.x);
   const Mollifier m = mollifier(c.value, pair.threshold);
-  const Barrier b = barrier(placed.closest.d2, dhat2_);
+  const Barrier b = barrier_of(pair, placed);
   const double k = scale(pair), length = c.gradient.norm();
   const double stiffness = b.value * (std::abs(m.second) * length * length + m.first * c.hessian.norm()) +
                            2 * m.first * std::abs(b.first) * length * distance_gradient(placed.closest).norm();
@@ -71,13 +75,13 @@ std::optional<BarrierEnergy::Twist> BarrierEnergy::twist(const ContactPair& pair
 }
 
 double BarrierEnergy::normal_force(const ContactPair& pair, const PlacedPair& placed) const {
-  return -factor(pair, placed) * barrier(placed.closest.d2, dhat2_).first * 2 * std::sqrt(placed.closest.d2);
+  return -factor(pair, placed) * barrier_of(pair, placed).first * 2 * std::sqrt(placed.closest.d2);
 }
 
 void BarrierEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& springs) const {
   for (std::size_t s = 0; s < pairs_.size(); ++s) {
     const PlacedPair placed = place(pairs_[s], model_->nodes, x, obstacles_);
-    const double d2 = placed.closest.d2, k = factor(pairs_[s], placed) * normal_curvature(barrier(d2, dhat2_), d2);
+    const double d2 = placed.closest.d2, k = factor(pairs_[s], placed) * normal_curvature(barrier_of(pairs_[s], placed), d2);
     if (!(k > 0) || !std::isfinite(k)) continue;
     ContactSpring& spring = springs.emplace_back();
     std::copy_n(stencils_[static_cast<Index>(s)], 4, spring.nodes.begin());
@@ -91,7 +95,7 @@ void BarrierEnergy::evaluate(const Pose& pose, Range range, double* values, doub
   for (Index s = range.begin; s < range.end; ++s) {
     const ContactPair& pair = pairs_[static_cast<std::size_t>(s)];
     const PlacedPair placed = place(pair, model_->nodes, pose.x, obstacles_);
-    const Barrier b = barrier(placed.closest.d2, dhat2_);
+    const Barrier b = barrier_of(pair, placed);
     const double k = scale(pair);
     const bool mollified = is_mollified(pair, placed.x);
     Mollifier m;
@@ -111,7 +115,7 @@ void BarrierEnergy::evaluate(const Pose& pose, Range range, double* values, doub
 
 Mat12 BarrierEnergy::hessian(const ContactPair& pair, const VecX& x, bool project) const {
   const PlacedPair placed = place(pair, model_->nodes, x, obstacles_);
-  const Barrier b = barrier(placed.closest.d2, dhat2_);
+  const Barrier b = barrier_of(pair, placed);
   Mat12 H;
   if (pair.plane >= 0) {  // the distance is linear in the point
     const Vec3& n = obstacles_.planes[static_cast<std::size_t>(pair.plane)].normal;

@@ -10,9 +10,9 @@
 namespace pliant {
 
 /// The repulsion of surfaces that are nearer than dhat (IPC, Li et al. 2020, with weights by area):
-///   E = sum over pairs  kappa dhat A  m(c)  B(d^2/dhat^2),   B(y) = -(y - 1)^2 ln y,
-/// kappa in Pa, A the area the pair stands for, d its distance, m the mollifier of nearly parallel edges. At half of
-/// dhat the pressure is 4.3 kappa; it is infinite at zero.
+///   E = sum over pairs  kappa r A  m(c)  B(d^2/r^2),   B(y) = -(y - 1)^2 ln y,
+/// kappa in Pa, A the area the pair stands for, d its distance, r its reach (dhat, or less), m the mollifier of nearly
+/// parallel edges. At half of the reach the pressure is 4.3 kappa; it is infinite at zero.
 ///
 /// Which pairs there are is set from outside, and changes from iterate to iterate; so do the obstacles' places.
 class BarrierEnergy final : public Energy {
@@ -57,7 +57,6 @@ class BarrierEnergy final : public Energy {
   Mat12 hessian(const ContactPair& pair, const VecX& x, bool project) const;
 
   std::shared_ptr<const ContactModel> model_;
-  double dhat2_;
   double kappa_ = 1;
   std::vector<ContactPair> pairs_;
   ObstacleState obstacles_;

@@ -17,6 +17,7 @@ struct ContactPair {
   Index plane = -1;                                 ///< number of the plane, or -1
   PairKind kind = PairKind::point_triangle;
   double area = 0;       ///< share of the surface it stands for, m^2
+  double reach = 0;      ///< distance below which it repels, m: dhat, or less (ContactSearch)
   double threshold = 0;  ///< of the mollifier of edges, m^4; 0: none
 };
 

@@ -136,7 +136,7 @@ const Section& contact_section() {
       "every solver. Surfaces must be apart where they start.",
       {{.name = "dhat",
         .summary = "Distance below which surfaces repel each other. 0 chooses a thousandth of the smallest body's "
-                   "diagonal, but no more than a tenth of the shortest edge of a surface; `pliant check` tells.",
+                   "diagonal, but no more than a quarter of the mean edge of a surface; `pliant check` tells.",
         .unit = "m",
         .fallback = "0.0",
         .limits = kNotNegative},

@@ -115,6 +115,16 @@ std::array<Index, 4> ContactSearch::corners(Index candidate) const {
   return {first[0], first[1], second[0], second[1]};
 }
 
+double ContactSearch::reach_of(PairKind kind, const std::array<Index, 4>& nodes) const {
+  constexpr double kShare = 0.5;
+  const double dhat = model_->options.dhat;
+  const std::vector<Index>& group = model_->surface->group;
+  if (group[at(nodes[0])] != group[at(nodes[3])]) return dhat;
+  Corners rest;
+  for (std::size_t c = 0; c < 4; ++c) rest[c] = node(model_->rest, nodes[c]);
+  return std::min(dhat, kShare * std::sqrt(closest(kind, rest).d2));
+}
+
 ContactPair ContactSearch::point_triangle(const CandidatePair& candidate) const {
   const Triangle& t = model_->surface->triangles[at(candidate.second)];
   ContactPair pair;
@@ -264,8 +274,11 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
     if (boxes_apart(kind, placed, nullptr, dhat)) return;
     const double d2 = closest(kind, placed).d2;
     if (!(d2 < dhat2)) return;
+    const double reach = reach_of(kind, nodes);
+    if (!(d2 < reach * reach)) return;
     chunks_[at(chunk)].push_back({k, k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
                                                    : edge_edge(candidates_.edge_edge[at(k - triangles)])});
+    chunks_[at(chunk)].back().pair.reach = reach;
     chunk_gap2_[at(chunk)] = std::min(chunk_gap2_[at(chunk)], d2);
   });
   // In the order of their primitives, whatever was searched before.
@@ -285,6 +298,7 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
       pair.corners[0] = i;
       pair.plane = static_cast<Index>(p);
       pair.area = model_->point_area[at(i)];
+      pair.reach = dhat;
       near.pairs.push_back(pair);
       gap2 = std::min(gap2, d > 0 ? d * d : 0);
     });

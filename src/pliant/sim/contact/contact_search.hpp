@@ -44,6 +44,9 @@ class ContactSearch {
   void cover(const VecX& from, const VecX& to, double margin);
   /// The corners of candidate number k, where candidates of points and triangles come first.
   std::array<Index, 4> corners(Index k) const;
+  /// Two primitives of one body that lie near each other at rest repel each other only when they come nearer: below
+  /// dhat or half of their distance at rest, whichever is less. So the shortest edge does not decide about dhat.
+  double reach_of(PairKind kind, const std::array<Index, 4>& nodes) const;
   ContactPair point_triangle(const CandidatePair& candidate) const;
   ContactPair edge_edge(const CandidatePair& candidate) const;
   /// Takes x as the place from which candidates are known to stay apart while their corners move little.

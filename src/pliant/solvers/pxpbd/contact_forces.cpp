@@ -255,7 +255,7 @@ void ContactForces::visit_pair(Pair& pair, const Unknowns& unknowns) {
   // Where all that can move has little weight, it would have to go far to change the distance a little, and what it
   // hangs on would not let it. A larger W makes the visit cautious and leaves its solution as it is.
   const double caution = std::max(1.0, lever / W), without = now + caution * before;
-  pair.distance = distance_at_barrier(without, caution * h2_ * W * pair.factor, model_->options.dhat, pair.distance);
+  pair.distance = distance_at_barrier(without, caution * h2_ * W * pair.factor, pair.pair.reach, pair.distance);
   const double s = (without - pair.distance) / (caution * W);
   pair.pushes = s != 0;
   for (Share& share : shares) {
