@@ -44,6 +44,7 @@ std::string cell(const Json& value) {
   return value.dump();
 }
 
+constexpr const char* kFullOnly = "it has no quick size: only a run at full size decides it";
 constexpr const char* kNotMeasured = "this experiment does not yet measure it as its test asks";
 
 bool all_finite(const Json& value) {
@@ -89,12 +90,14 @@ void Context::row(Json row) {
 }
 
 void Context::decide(Decision decision) {
-  if (const Claim& own = claim(decision.id()); own.experiment != experiment_)
+  const Claim& own = claim(decision.id());
+  if (own.experiment != experiment_)
     throw std::invalid_argument(
         fmt::format("claim '{}' belongs to experiment '{}', not to '{}'", own.id, own.experiment, experiment_));
   for (const Decision& other : decisions_)
     if (other.id() == decision.id())
       throw std::invalid_argument(fmt::format("claim '{}' is decided twice in one run", decision.id()));
+  if (quick_ && own.quick == "none") decision.leave_undecided("a run at full size, without which it is not decided");
   if (stopped()) decision.leave_undecided("the run reaches its end");
   decisions_.push_back(std::move(decision));
 }
@@ -158,7 +161,8 @@ Json results(const Experiment& experiment, const Context& context, const Ending&
     if (decided != decisions.end()) {
       claims.push_back(decided->json());
     } else {
-      const std::string why = ending.unfinished.empty() ? kNotMeasured : ending.unfinished;
+      const bool full_only = context.quick() && own->quick == "none";
+      const std::string why = full_only ? kFullOnly : ending.unfinished.empty() ? kNotMeasured : ending.unfinished;
       claims.push_back({{"id", own->id},
                         {"verdict", to_string(Verdict::undecided)},
                         {"measured", Json::object()},
