@@ -65,8 +65,9 @@ Decision& Decision::equal(const std::string& what, double value, double expected
 
 Decision& Decision::between(const std::string& what, double value, double low, double high) {
   const bool finite = std::isfinite(value) && std::isfinite(low) && std::isfinite(high);
-  return part(what, value, fmt::format("from {} to {}", shown(low), shown(high)),
-              finite && low <= value && value <= high);
+  parts_.push_back({what, value, fmt::format("from {} to {}", shown(low), shown(high)), finite,
+                    finite && low <= value && value <= high});
+  return *this;
 }
 
 Decision& Decision::part(const std::string& what, double value, const std::string& asked, bool met) {

@@ -58,7 +58,8 @@ TEST(Claims, NoIdOfTheContractIsMissing) {
   std::set<std::string> theirs, ours;
   for (const auto& entry : std::filesystem::directory_iterator(contract)) {
     std::ifstream file(entry.path());
-    for (const Json& claim : Json::parse(file).at("claims")) {
+    const Json paper = Json::parse(file);
+    for (const Json& claim : paper.at("claims")) {
       theirs.insert(claim.at("id"));
       EXPECT_EQ(experiments::claim(claim.at("id")).published, claim.at("published")) << claim.at("id");
     }

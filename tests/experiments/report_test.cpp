@@ -9,14 +9,14 @@
 namespace pliant::experiments {
 namespace {
 
-constexpr const char* kId = "pitfalls/fig-1/newton-mesh-independent";
+constexpr const char* kReported = "pitfalls/fig-1/newton-mesh-independent";
 
 /// A run of the swinging beam that decides one claim.
 void leave_results(const std::filesystem::path& folder, bool quick, double spread) {
   const Experiment& experiment = find("pitfalls/swinging-beam");
   Context context(experiment.name, quick, complete_options(experiment, quick, {}), {});
   context.row({{"solver", "newton <b>"}, {"iterations_per_step", 2.03}});
-  context.decide(Decision(kId).at_most("spread", spread, 0.15));
+  context.decide(Decision(kReported).at_most("spread", spread, 0.15));
   const auto place = result_folder(folder, experiment.name, quick);
   std::filesystem::create_directories(place);
   std::ofstream(place / "results.json") << results(experiment, context, {1.5, ""});
@@ -25,14 +25,14 @@ void leave_results(const std::filesystem::path& folder, bool quick, double sprea
 
 TEST(Reports, TakeTheVerdictOfTheFullSizeWhereThereIsOne) {
   const TemporaryFolder folder;
-  EXPECT_EQ(Archive(folder.path()).outcome(claim(kId)).verdict, "not run");
+  EXPECT_EQ(Archive(folder.path()).outcome(claim(kReported)).verdict, "not run");
   leave_results(folder.path(), true, 0.1);
-  EXPECT_EQ(Archive(folder.path()).outcome(claim(kId)).verdict, "holds");
+  EXPECT_EQ(Archive(folder.path()).outcome(claim(kReported)).verdict, "holds");
   leave_results(folder.path(), false, 0.2);
   const Archive archive(folder.path());
-  EXPECT_EQ(archive.outcome(claim(kId)).verdict, "fails");
-  EXPECT_EQ(archive.outcome(claim(kId)).size, "full");
-  EXPECT_EQ(archive.outcome(claim(kId), true).verdict, "holds");
+  EXPECT_EQ(archive.outcome(claim(kReported)).verdict, "fails");
+  EXPECT_EQ(archive.outcome(claim(kReported)).size, "full");
+  EXPECT_EQ(archive.outcome(claim(kReported), true).verdict, "holds");
   auto counts = count_verdicts(archive);
   EXPECT_EQ(counts["holds"], 0);
   EXPECT_EQ(counts["fails"], 1);
@@ -59,7 +59,7 @@ TEST(Reports, AreMadeOfFilesThatAreNoResultsToo) {
   const auto place = result_folder(folder.path(), "pitfalls/swinging-beam", true);
   std::filesystem::create_directories(place);
   std::ofstream(place / "results.json") << "{\"rows\": [";
-  EXPECT_EQ(Archive(folder.path()).outcome(claim(kId)).verdict, "not run");
+  EXPECT_EQ(Archive(folder.path()).outcome(claim(kReported)).verdict, "not run");
 }
 
 }  // namespace
