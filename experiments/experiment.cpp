@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
+#include <stdexcept>
 
 #include "experiments/conjac/conjac.hpp"
 #include "experiments/contact/contact.hpp"
@@ -41,6 +44,14 @@ std::string cell(const Json& value) {
   return value.dump();
 }
 
+constexpr const char* kFullOnly = "it has no quick size: only a run at full size decides it";
+constexpr const char* kNotMeasured = "this experiment does not yet measure it as its test asks";
+
+bool all_finite(const Json& value) {
+  if (value.is_number_float()) return std::isfinite(value.get<double>());
+  return !value.is_structured() || std::all_of(value.begin(), value.end(), all_finite);
+}
+
 }  // namespace
 
 double Context::number(const std::string& key) const { return parse_number(key, text(key)); }
@@ -76,6 +87,24 @@ void Context::row(Json row) {
   }
   rows_.push_back(std::move(row));
   listener_.on_row(rows_.back());
+}
+
+void Context::decide(Decision decision) {
+  const Claim& own = claim(decision.id());
+  if (own.experiment != experiment_)
+    throw std::invalid_argument(
+        fmt::format("claim '{}' belongs to experiment '{}', not to '{}'", own.id, own.experiment, experiment_));
+  for (const Decision& other : decisions_)
+    if (other.id() == decision.id())
+      throw std::invalid_argument(fmt::format("claim '{}' is decided twice in one run", decision.id()));
+  if (quick_ && own.quick == "none") decision.leave_undecided("a run at full size, without which it is not decided");
+  if (stopped()) decision.leave_undecided("the run reaches its end");
+  decisions_.push_back(std::move(decision));
+}
+
+void Context::check(Check check) {
+  check.holds = check.holds && all_finite(check.measured) && all_finite(check.expected);
+  checks_.push_back(std::move(check));
 }
 
 const std::vector<Experiment>& catalogue() {
@@ -123,22 +152,43 @@ std::map<std::string, std::string> complete_options(const Experiment& experiment
   return options;
 }
 
-Json results(const Experiment& experiment, const Context& context) {
-  Json claims = Json::array();
-  for (const Claim& claim : context.claims())
-    claims.push_back(
-        {{"text", claim.text}, {"published", claim.published}, {"measured", claim.measured}, {"holds", claim.holds}});
+Json results(const Experiment& experiment, const Context& context, const Ending& ending) {
+  Json claims = Json::array(), checks = Json::array();
+  for (const Claim* own : claims_of(experiment.name)) {
+    const auto& decisions = context.decisions();
+    const auto decided =
+        std::find_if(decisions.begin(), decisions.end(), [&](const auto& d) { return d.id() == own->id; });
+    if (decided != decisions.end()) {
+      claims.push_back(decided->json());
+    } else {
+      const bool full_only = context.quick() && own->quick == "none";
+      const std::string why = full_only ? kFullOnly : ending.unfinished.empty() ? kNotMeasured : ending.unfinished;
+      claims.push_back({{"id", own->id},
+                        {"verdict", to_string(Verdict::undecided)},
+                        {"measured", Json::object()},
+                        {"why", why},
+                        {"parts", Json::array()}});
+    }
+  }
+  for (const Check& check : context.checks())
+    checks.push_back({{"id", fmt::format("pliant/{}/{}", experiment.name, checks.size() + 1)},
+                      {"text", check.text},
+                      {"expected", check.expected},
+                      {"measured", check.measured},
+                      {"holds", check.holds}});
   const Machine machine = this_machine();
-  Json parameters = context.options();
-  parameters["quick"] = context.quick();
   return {{"experiment", experiment.name},
           {"summary", experiment.summary},
-          {"parameters", parameters},
+          {"size", context.quick() ? "quick" : "full"},
+          {"options", context.options()},
           {"version", version()},
           {"commit", commit()},
           {"machine", {{"processor", machine.processor}, {"cores", machine.cores}}},
-          {"rows", context.rows()},
+          {"seconds", ending.seconds},
+          {"unfinished", ending.unfinished},
           {"claims", claims},
+          {"checks", checks},
+          {"rows", context.rows()},
           {"curves", context.curves()}};
 }
 

@@ -3,18 +3,18 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "experiments/decision.hpp"
+
 namespace pliant::experiments {
 
-using Json = nlohmann::ordered_json;
-
-/// A statement of a paper (or of ours) with what was published and what was measured here.
-struct Claim {
+/// Something an experiment looks at beyond the papers' claims, with what was expected and what was measured. Numbers
+/// that are not finite never pass.
+struct Check {
   std::string text;
-  Json published;
+  Json expected;
   Json measured;
   bool holds = false;
 };
@@ -38,8 +38,11 @@ class Context {
     std::function<bool()> stop = [] { return false; };
   };
 
-  Context(bool quick, std::map<std::string, std::string> options, Listener listener)
-      : quick_(quick), options_(std::move(options)), listener_(std::move(listener)) {}
+  Context(std::string experiment, bool quick, std::map<std::string, std::string> options, Listener listener)
+      : experiment_(std::move(experiment)),
+        quick_(quick),
+        options_(std::move(options)),
+        listener_(std::move(listener)) {}
 
   bool quick() const { return quick_; }
   const std::map<std::string, std::string>& options() const { return options_; }
@@ -52,8 +55,11 @@ class Context {
 
   /// Rows are flat: an entry that is a list (iterations of each step, a curve) goes to curves() with the row's number.
   void row(Json row);
-  void claim(Claim claim) { claims_.push_back(std::move(claim)); }
-  /// A file beside results.json, such as a chart.
+  /// Hands over a claim's verdict; after a request to stop it is undecided, as what it is made of may be incomplete.
+  /// Throws std::invalid_argument for a claim of another experiment and for a second verdict on the same.
+  void decide(Decision decision);
+  void check(Check check);
+  /// A file beside results.json: a chart (.svg) or a picture of the scene (.png), which the report shows.
   void file(std::string name, std::string content) { files_[std::move(name)] = std::move(content); }
   void progress(double done, const std::string& what) const { listener_.on_progress(done, what); }
   /// True when the user asked to stop: finish with what there is.
@@ -61,16 +67,19 @@ class Context {
 
   const std::vector<Json>& rows() const { return rows_; }
   const std::vector<Json>& curves() const { return curves_; }
-  const std::vector<Claim>& claims() const { return claims_; }
+  const std::vector<Decision>& decisions() const { return decisions_; }
+  const std::vector<Check>& checks() const { return checks_; }
   const std::map<std::string, std::string>& files() const { return files_; }
 
  private:
+  std::string experiment_;
   bool quick_;
   std::map<std::string, std::string> options_;
   Listener listener_;
   std::vector<Json> rows_;
   std::vector<Json> curves_;
-  std::vector<Claim> claims_;
+  std::vector<Decision> decisions_;
+  std::vector<Check> checks_;
   std::map<std::string, std::string> files_;
 };
 
@@ -90,8 +99,14 @@ const Experiment& find(const std::string& name);
 std::map<std::string, std::string> complete_options(const Experiment& experiment, bool quick,
                                                     const std::map<std::string, std::string>& given);
 
-/// The result as it goes into results.json: experiment, parameters, commit, machine, rows, claims, curves.
-Json results(const Experiment& experiment, const Context& context);
+/// How a run stands when its results are written.
+struct Ending {
+  double seconds = 0;
+  std::string unfinished;  ///< why it is not at its end; empty when it is
+};
+/// The result as it goes into results.json: experiment, size, options, commit, machine, seconds, claims, checks, rows,
+/// curves. Every claim of the experiment is among the claims, undecided with a reason where the run did not decide it.
+Json results(const Experiment& experiment, const Context& context, const Ending& ending);
 /// A table a person can read: one line per row, the columns that all rows share, numbers to four digits.
 std::string table(const std::vector<Json>& rows);
 /// One row on a line, as key=value: for watching an experiment as it goes.

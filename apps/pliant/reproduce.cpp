@@ -1,38 +1,25 @@
+#include "reproduce.hpp"
+
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "commands.hpp"
-#include "experiments/experiment.hpp"
-#include "experiments/plot.hpp"
+#include "experiments/archive.hpp"
+#include "experiments/report.hpp"
 #include "interrupt.hpp"
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/error.hpp"
-#include "progress.hpp"
 
 namespace pliant::app {
 
 namespace {
 
-using experiments::Context;
 using experiments::Experiment;
-using experiments::Json;
-using Clock = std::chrono::steady_clock;
-
-struct Arguments {
-  std::string name;
-  bool quick = false;
-  std::vector<std::string> options;
-  std::string out = "out/reproduce";
-  int threads = 0;
-};
 
 void list_experiments() {
   fmt::print("Experiments of the papers; run one with: pliant reproduce NAME [--quick] [--option key=value]\n");
@@ -41,8 +28,36 @@ void list_experiments() {
     for (const experiments::Option& option : experiment.options)
       fmt::print("  {:<12} {} (default \"{}\", quick \"{}\")\n", option.key, option.summary, option.fallback,
                  option.quick_fallback);
+    if (const auto own = experiments::claims_of(experiment.name); !own.empty())
+      fmt::print("  decides {} claims\n", own.size());
   }
 }
+
+void write_report(const ReproduceArguments& arguments) {
+  const std::filesystem::path folder = arguments.report;
+  std::filesystem::create_directories(folder);
+  write_atomically(folder / "index.html", experiments::report(experiments::Archive(arguments.out)));
+  fmt::print("report: {}\n", (folder / "index.html").string());
+}
+
+int reproduce(const ReproduceArguments& arguments) {
+  catch_interrupts();
+  if (arguments.all) return run_all_experiments(arguments);
+  std::optional<tbb::global_control> limit;
+  if (arguments.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, arguments.threads);
+  std::vector<const Experiment*> chosen;
+  for (const Experiment& experiment : experiments::catalogue())
+    if (experiment.name.starts_with(arguments.name + "/")) chosen.push_back(&experiment);
+  if (chosen.empty()) chosen.push_back(&experiments::find(arguments.name));
+  int code = kSuccess;
+  for (const Experiment* experiment : chosen) {
+    code = std::max(code, run_experiment(*experiment, arguments));
+    if (interrupt_requested()) return kInterrupted;
+  }
+  return code;
+}
+
+}  // namespace
 
 std::map<std::string, std::string> parse_options(const std::vector<std::string>& words) {
   std::map<std::string, std::string> options;
@@ -54,114 +69,53 @@ std::map<std::string, std::string> parse_options(const std::vector<std::string>&
   return options;
 }
 
-/// One line on the error stream: share done, time left, what runs; rewritten in place on a terminal.
-class ProgressLine {
- public:
-  explicit ProgressLine(Progress::Style style) : style_(style), begin_(Clock::now()), shown_(begin_) {}
-
-  void show(double done, const std::string& what) {
-    const auto now = Clock::now();
-    const double wait = style_ == Progress::Style::terminal ? 0.2 : 30;
-    if (style_ == Progress::Style::silent || seconds(shown_, now) < wait) return;
-    shown_ = now;
-    const double elapsed = seconds(begin_, now);
-    const std::string left = done > 0.01 ? format_seconds(elapsed * (1 - done) / done) + " left" : "estimating";
-    fmt::print(stderr, "{}{:5.1f}%  {}  {}{}", style_ == Progress::Style::terminal ? "\r\033[K" : "", 100 * done, left,
-               what, style_ == Progress::Style::terminal ? "" : "\n");
-    std::fflush(stderr);
+void list_claims(const std::string& paper, const std::string& folder) {
+  const experiments::Archive archive(folder);
+  std::map<std::string, int> counts;
+  int total = 0;
+  for (const experiments::Claim& claim : experiments::claims()) {
+    if (!paper.empty() && claim.paper != paper && claim.experiment != paper) continue;
+    const experiments::Outcome outcome = archive.outcome(claim);
+    fmt::print("{:<62} {:<32} {:<6} {}\n", claim.id, claim.experiment, outcome.size.empty() ? "-" : outcome.size,
+               outcome.verdict);
+    ++counts[outcome.verdict];
+    ++total;
   }
-  void clear() const {
-    if (style_ == Progress::Style::terminal) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  static double seconds(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double>(to - from).count();
-  }
-
-  Progress::Style style_;
-  Clock::time_point begin_, shown_;
-};
-
-/// Returns whether every claim holds.
-bool run_experiment(const Experiment& experiment, const Arguments& arguments) {
-  std::string folder_name = experiment.name;
-  std::replace(folder_name.begin(), folder_name.end(), '/', '-');
-  const std::filesystem::path folder = std::filesystem::path(arguments.out) / folder_name;
-  const auto options = experiments::complete_options(experiment, arguments.quick, parse_options(arguments.options));
-  std::filesystem::create_directories(folder);
-
-  fmt::print("{}: {}\n", experiment.name, experiment.summary);
-  for (const auto& [key, value] : options) fmt::print("  {} = {}\n", key, value);
-  std::fflush(stdout);
-
-  ProgressLine progress(Progress::style_of_stderr());
-  std::optional<Context> context;
-  Context::Listener listener;
-  listener.on_progress = [&](double done, const std::string& what) { progress.show(done, what); };
-  listener.on_row = [&](const Json& row) {
-    progress.clear();
-    fmt::print("{}", experiments::table_line(row));
-    std::fflush(stdout);
-    write_atomically(folder / "results.json", experiments::results(experiment, *context).dump(2) + "\n");
-  };
-  listener.stop = interrupt_requested;
-  context.emplace(arguments.quick, options, listener);
-  experiment.run(*context);
-  progress.clear();
-
-  bool all_hold = true;
-  std::string text = "\n" + experiments::table(context->rows()) + "\n";
-  for (const experiments::Claim& claim : context->claims()) {
-    all_hold = all_hold && claim.holds;
-    text += fmt::format("{} {}\n      published: {}\n      measured:  {}\n", claim.holds ? "holds" : "FAILS",
-                        claim.text, claim.published.dump(), claim.measured.dump());
-  }
-  fmt::print("{}", text);
-  write_atomically(folder / "results.json", experiments::results(experiment, *context).dump(2) + "\n");
-  for (const auto& [name, content] : context->files()) write_atomically(folder / name, content);
-  write_atomically(folder / "table.txt", experiment.name + "\n" + text);
-  std::set<std::string> drawn;
-  for (const Json& curve : context->curves()) {
-    const auto name = curve.at("name").get<std::string>();
-    if (drawn.insert(name).second)
-      write_atomically(folder / (name + ".svg"),
-                       experiments::svg(experiment.name, name, context->rows(), context->curves()));
-  }
-  fmt::print("\nresults: {}\n", (folder / "results.json").string());
-  for (const std::string& name : drawn) fmt::print("drawn:   {}\n", (folder / (name + ".svg")).string());
-  return all_hold;
+  if (total == 0)
+    throw InputError(fmt::format(
+        "--claims {}: no claim is of such a paper or experiment; 'pliant reproduce --claims' lists all", paper));
+  fmt::print("{} claims:", total);
+  for (const auto& [verdict, count] : counts) fmt::print(" {} {};", count, verdict);
+  fmt::print(" results of {}\n", folder);
 }
 
-}  // namespace
-
 void add_reproduce(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("reproduce", "Run a paper's experiment, measured beside published");
+  auto arguments = std::make_shared<ReproduceArguments>();
+  CLI::App* command = app.add_subcommand("reproduce", "Run a paper's experiment and decide its claims");
   command->add_option("NAME", arguments->name, "PAPER/EXPERIMENT, or PAPER for all of it; without it, a list");
   command->add_flag("--quick", arguments->quick, "A small version that ends within a minute or two");
   command->add_option("--option", arguments->options, "key=value, as listed for the experiment");
-  command->add_option("--out", arguments->out, "Folder for results.json, table.txt and drawings of the curves")
+  command->add_option("--out", arguments->out, "Folder for results: quick/NAME and full/NAME are made in it")
       ->capture_default_str();
   command->add_option("--threads", arguments->threads, "Threads to use (default: all cores)")
       ->check(CLI::PositiveNumber);
-  command->callback([arguments, &exit_code] {
+  command->add_flag("--all", arguments->all, "Run every experiment (of a paper, if named) whose results are not there");
+  command->add_flag("--force", arguments->force, "With --all: run also those whose results are there");
+  command
+      ->add_option("--limit", arguments->limit,
+                   "With --all: seconds an experiment may take (default: 120 with --quick, else none)")
+      ->check(CLI::PositiveNumber);
+  CLI::Option* list = command->add_option("--claims", arguments->claims_of,
+                                          "List the claims (of a paper or an experiment) with their last verdicts");
+  list->expected(0, 1);
+  CLI::Option* report =
+      command->add_option("--report", arguments->report, "Make a page of all results in --out: REPORT/index.html");
+  command->callback([arguments, list, report, &exit_code] {
     exit_code = kSuccess;
-    if (arguments->name.empty()) return list_experiments();
-    std::optional<tbb::global_control> limit;
-    if (arguments->threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, arguments->threads);
-    std::vector<const Experiment*> chosen;
-    for (const Experiment& experiment : experiments::catalogue())
-      if (experiment.name.starts_with(arguments->name + "/")) chosen.push_back(&experiment);
-    if (chosen.empty()) chosen.push_back(&experiments::find(arguments->name));
-    catch_interrupts();
-    for (const Experiment* experiment : chosen) {
-      if (!run_experiment(*experiment, *arguments)) exit_code = kRunFailed;
-      if (interrupt_requested()) {
-        exit_code = kInterrupted;
-        return;
-      }
-    }
+    if (list->count() > 0) return list_claims(arguments->claims_of, arguments->out);
+    if (!arguments->name.empty() || arguments->all) exit_code = reproduce(*arguments);
+    if (report->count() > 0) return write_report(*arguments);
+    if (arguments->name.empty() && !arguments->all) list_experiments();
   });
 }
 

@@ -77,14 +77,14 @@ void run_aniso(Context& context) {
       worst = std::max(worst, settled.succeeded ? settled.error : 1.0);
     }
   }
-  context.claim({"at rest conjac has the shape of the full quasistatic solution (largest distance over size)",
+  context.check({"at rest conjac has the shape of the full quasistatic solution (largest distance over size)",
                  "exactly the same", worst, worst <= 1e-8});
-  context.claim(
+  context.check(
       {"vertical fibres hold the bar up best (mm sunk: vertical, horizontal, diagonal, helical)", "fig. 5",
        Json::array({1e3 * sunk["vertical"], 1e3 * sunk["horizontal"], 1e3 * sunk["diagonal"], 1e3 * sunk["helical"]}),
        sunk["vertical"] < std::min({sunk["horizontal"], sunk["diagonal"], sunk["helical"]})});
   const double straight = std::max(std::abs(turned["vertical"]), std::abs(turned["horizontal"]));
-  context.claim({"helical fibres twist it (degrees)", "a twisting motion, fig. 5", turned["helical"],
+  context.check({"helical fibres twist it (degrees)", "a twisting motion, fig. 5", turned["helical"],
                  std::abs(turned["helical"]) > 10 * straight + 0.5});
 }
 

@@ -60,9 +60,9 @@ void search_beta(Context& context, const PullAndRelease& scene, double h) {
     return smallest.contains(label) ? Json(smallest[label]) : Json("none of those tried");
   };
   for (const char* label : {"conjac", "conjac, gamma by line search"})
-    context.claim({fmt::format("{}: smallest stable beta of {}", scene.label, label), 0.5, found(label),
+    context.check({fmt::format("{}: smallest stable beta of {}", scene.label, label), 0.5, found(label),
                    smallest.contains(label) && smallest[label] <= 0.5});
-  context.claim({fmt::format("{}: VANILLA needs more beta than conjac (exact, projected)", scene.label), 3.7,
+  context.check({fmt::format("{}: VANILLA needs more beta than conjac (exact, projected)", scene.label), 3.7,
                  Json::array({found("VANILLA, exact K"), found("VANILLA, projected K")}),
                  (!smallest.contains("VANILLA, exact K") || smallest["VANILLA, exact K"] > 0.5) &&
                      (!smallest.contains("VANILLA, projected K") || smallest["VANILLA, projected K"] > 0.5)});
@@ -72,11 +72,11 @@ void search_beta(Context& context, const PullAndRelease& scene, double h) {
   const Trial searched = try_out(scene, "conjac", {{"dynamic_nodes", nodes}, {"gamma_search", true}}, h, stop);
   const Trial damped = try_out(scene, "linearly-implicit", {{"beta", 3.7}}, h, stop);
   if (context.stopped()) return;
-  context.claim(
+  context.check(
       {fmt::format("{}: kinetic energy 0.2 s after the release over that of VANILLA at beta = 3.7 (gamma = 1/5)",
                    scene.label),
        "visibly livelier", lively.kinetic / damped.kinetic, lively.kinetic >= 4 * damped.kinetic});
-  context.claim({fmt::format("{}: the same with gamma by line search", scene.label), "visibly livelier",
+  context.check({fmt::format("{}: the same with gamma by line search", scene.label), "visibly livelier",
                  searched.kinetic / damped.kinetic, searched.kinetic >= 4 * damped.kinetic});
 }
 

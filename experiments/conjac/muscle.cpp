@@ -111,12 +111,12 @@ void run_muscle(Context& context) {
   const Arm floating = move_arm(arm(cells, "free", false, 1, h, duration), stop);
   report("floating, contracting", floating);
   if (context.stopped()) return;
-  context.claim({"the muscle lifts the forearm (degrees at the elbow: relaxed, contracting)", "fig. 6",
+  context.check({"the muscle lifts the forearm (degrees at the elbow: relaxed, contracting)", "fig. 6",
                  Json::array({relaxed.elbow, lifted.elbow}), lifted.elbow > relaxed.elbow + 20});
-  context.claim({"two-way coupling: contraction turns the bones against each other at shoulder and elbow (degrees)",
+  context.check({"two-way coupling: contraction turns the bones against each other at shoulder and elbow (degrees)",
                  "fully two-way coupled", Json::array({swung.shoulder - limp.shoulder, swung.elbow - limp.elbow}),
                  std::abs(swung.elbow - limp.elbow) > 5 && std::abs(swung.shoulder - limp.shoulder) > 0.5});
-  context.claim({"a floating arm keeps its momentum (over the sum of its parts')", "-", floating.momentum,
+  context.check({"a floating arm keeps its momentum (over the sum of its parts')", "-", floating.momentum,
                  floating.completed && floating.momentum <= 1e-6});
 }
 

@@ -20,7 +20,7 @@ BodyOptions block(const BlockOptions& options) {
   return body;
 }
 
-void claim_apart(Context& context) {
+void check_apart(Context& context) {
   int completed = 0, intersecting = 0, touching = 0;
   const auto rows = static_cast<int>(context.rows().size());
   for (const Json& row : context.rows()) {
@@ -28,9 +28,9 @@ void claim_apart(Context& context) {
     intersecting += row["intersecting_steps"].get<int>();
     touching += row["minimum_gap"].is_number() && !(row["minimum_gap"].get<double>() > 0);
   }
-  context.claim({"every run completes", rows, completed, completed == rows});
-  context.claim({"no state of any run intersects, by an exact test", 0, intersecting, intersecting == 0});
-  context.claim({"the least gap of every run is above zero", 0, touching, touching == 0});
+  context.check({"every run completes", rows, completed, completed == rows});
+  context.check({"no state of any run intersects, by an exact test", 0, intersecting, intersecting == 0});
+  context.check({"the least gap of every run is above zero", 0, touching, touching == 0});
 }
 
 }  // namespace pliant::experiments

@@ -25,6 +25,6 @@ struct BlockOptions {
 BodyOptions block(const BlockOptions& options);
 
 /// Claims that every row completed and that no state of any of them intersected.
-void claim_apart(Context& context);
+void check_apart(Context& context);
 
 }  // namespace pliant::experiments

@@ -327,25 +327,25 @@ void run_everything(Context& context) {
   const auto total = static_cast<int>(context.rows().size());
   const int intersecting = count([](const Json& r) { return r["intersecting_steps"].get<int>() > 0; });
   const int completed = count([](const Json& r) { return r["outcome"] == "completed"; });
-  context.claim({"no state of any run intersects", 0, intersecting, intersecting == 0 && total > 0});
-  context.claim({"every run completes", total, completed, completed == total && total > 0});
+  context.check({"no state of any run intersects", 0, intersecting, intersecting == 0 && total > 0});
+  context.check({"every run completes", total, completed, completed == total && total > 0});
   const auto is = [](const Json& r, const char* scene) { return r["scene"] == scene && r["figure"].is_number(); };
   const int sticks = count([&](const Json& r) { return is(r, "stick"); });
   const int creeps = count(
       [&](const Json& r) { return is(r, "stick") && (r["outcome"] != "completed" || r["figure"].get<double>() >= 5); });
   if (sticks > 0)
-    context.claim({"a block on a slope creeps less than 5 mm in a second: runs that do not", 0, creeps, creeps == 0});
+    context.check({"a block on a slope creeps less than 5 mm in a second: runs that do not", 0, creeps, creeps == 0});
   const int slides = count([&](const Json& r) { return is(r, "slide"); });
   const int wrong = count([&](const Json& r) {
     return is(r, "slide") && (r["outcome"] != "completed" || std::abs(r["figure"].get<double>() - 1) > 0.05);
   });
   if (slides > 0)
-    context.claim({"a sliding block accelerates as theory says within 5%: runs that do not", 0, wrong, wrong == 0});
+    context.check({"a sliding block accelerates as theory says within 5%: runs that do not", 0, wrong, wrong == 0});
   const int compared = count([](const Json& r) { return r["off"].is_number(); });
   const int off =
       count([](const Json& r) { return r["off"].is_number() && r["off"].get<double>() > r["allowed"].get<double>(); });
   if (compared > 0)
-    context.claim({fmt::format("{} runs end where pod-newton's do, within 2% of the smallest body (heavy on soft 5%): "
+    context.check({fmt::format("{} runs end where pod-newton's do, within 2% of the smallest body (heavy on soft 5%): "
                                "runs that do not",
                                compared),
                    0, off, off == 0});

@@ -47,8 +47,8 @@ void run_ring(Context& context) {
   for (Index i = 0; i < model->nodes(); ++i) highest = std::max(highest, node(totals.last.x, i).y());
   row["highest_m"] = highest;
   context.row(row);
-  claim_apart(context);
-  context.claim({"the whole ball has passed the middle of the ring", 0, highest, highest < 0});
+  check_apart(context);
+  context.check({"the whole ball has passed the middle of the ring", 0, highest, highest < 0});
 }
 
 }  // namespace

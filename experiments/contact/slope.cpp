@@ -65,13 +65,13 @@ void run_slope(Context& context) {
       row.update(totals_row(simulation, late, 1e-4));
       context.row(row);
       if (factor < 1)
-        context.claim({fmt::format("mu = {}: below the angle the block slides slower than eps_v = 1e-3 m/s", mu), eps_v,
+        context.check({fmt::format("mu = {}: below the angle the block slides slower than eps_v = 1e-3 m/s", mu), eps_v,
                        speed, speed < eps_v});
       else
-        context.claim({fmt::format("mu = {}: above it, it accelerates as theory says within 3%", mu), theory,
+        context.check({fmt::format("mu = {}: above it, it accelerates as theory says within 3%", mu), theory,
                        acceleration, std::abs(acceleration - theory) <= 0.03 * theory});
     }
-  claim_apart(context);
+  check_apart(context);
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ void run_stack(Context& context) {
   row["last_speed"] = speed;
   row["sideways_m"] = shift;
   context.row(row);
-  claim_apart(context);
-  context.claim({"the stack stands: no part has moved sideways by more than 2 cm", 0.02, shift, shift < 0.02});
+  check_apart(context);
+  context.check({"the stack stands: no part has moved sideways by more than 2 cm", 0.02, shift, shift < 0.02});
 }
 
 }  // namespace

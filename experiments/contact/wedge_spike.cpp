@@ -80,7 +80,7 @@ void run_wedge_spike(Context& context) {
     row.update(totals_row(simulation, totals, 1e-2));
     context.row(row);
   }
-  claim_apart(context);
+  check_apart(context);
 }
 
 }  // namespace

@@ -76,23 +76,23 @@ void run_basic_impact(Context& context) {
     return n;
   };
   const Count robust = count("stiff", "robust", false), standard = count("stiff", "armijo", false);
-  context.claim({"stiff: the robust line search finishes in all configurations", "8 of 8", robust.text(),
+  context.check({"stiff: the robust line search finishes in all configurations", "8 of 8", robust.text(),
                  robust.finished == robust.runs});
-  context.claim({"stiff: the standard line search fails in several", "6 of 8", standard.failed(),
+  context.check({"stiff: the standard line search fails in several", "6 of 8", standard.failed(),
                  standard.runs - standard.finished >= 2});
   const Count fine = count("stiff", "robust", true), standard_fine = count("stiff", "armijo", true);
   if (fine.runs > 0) {
-    context.claim({"stiff, finer tolerances than the paper's: the robust line search finishes in all", "not run",
+    context.check({"stiff, finer tolerances than the paper's: the robust line search finishes in all", "not run",
                    fine.text(), fine.finished == fine.runs});
-    context.claim({"stiff, finer tolerances than the paper's: the standard one fails in several", "not run",
+    context.check({"stiff, finer tolerances than the paper's: the standard one fails in several", "not run",
                    standard_fine.failed(), standard_fine.runs - standard_fine.finished >= 2});
   }
   const Count soft_robust = count("soft", "robust", false), soft_standard = count("soft", "armijo", false);
-  context.claim({"soft: both finish in all", "8 of 8", soft_robust.text() + " and " + soft_standard.text(),
+  context.check({"soft: both finish in all", "8 of 8", soft_robust.text() + " and " + soft_standard.text(),
                  soft_robust.finished == soft_robust.runs && soft_standard.finished == soft_standard.runs});
   int intersecting = 0;
   for (const Json& row : context.rows()) intersecting += row["intersecting_steps"].get<int>();
-  context.claim({"no state intersects, by an exact test", 0, intersecting, intersecting == 0});
+  context.check({"no state intersects, by an exact test", 0, intersecting, intersecting == 0});
 }
 
 }  // namespace

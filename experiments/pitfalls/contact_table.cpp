@@ -41,7 +41,7 @@ bool run_contact_table(Context& context, const ContactTable& table, const Json& 
   return true;
 }
 
-void claim_pod_newton_is_best(Context& context, const std::string& published) {
+void check_pod_newton_is_best(Context& context, const std::string& published) {
   std::vector<double> tolerances;
   for (const Json& row : context.rows()) {
     const double eps = row["eps_d"].get<double>();
@@ -60,15 +60,15 @@ void claim_pod_newton_is_best(Context& context, const std::string& published) {
       best = std::min(best, mean);
       if (solver == "pod-newton") pod = mean;
     }
-    context.claim({fmt::format("PDN needs the fewest iterations, or within 10% of the fewest (eps_d = {} m/s)", eps),
+    context.check({fmt::format("PDN needs the fewest iterations, or within 10% of the fewest (eps_d = {} m/s)", eps),
                    published, measured, pod <= 1.1 * best});
   }
 }
 
-void claim_contact_share(Context& context) {
+void check_contact_share(Context& context) {
   double worst = 0;
   for (const Json& row : context.rows()) worst = std::max(worst, row["contact_share"].get<double>());
-  context.claim(
+  context.check(
       {"detection, assembly and CCD of contact take less than a quarter of the steps", 0.25, worst, worst < 0.25});
 }
 

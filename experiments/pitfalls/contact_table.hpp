@@ -19,9 +19,9 @@ struct ContactTable {
 bool run_contact_table(Context& context, const ContactTable& table, const Json& first = Json::object());
 
 /// Claims that PDN needs no more than 10% more iterations than the best of the four, at each tolerance.
-void claim_pod_newton_is_best(Context& context, const std::string& published);
+void check_pod_newton_is_best(Context& context, const std::string& published);
 /// Claims that contact takes less than a quarter of the steps' time.
-void claim_contact_share(Context& context);
+void check_contact_share(Context& context);
 
 /// The options that all tables have.
 std::vector<Option> contact_table_options();

@@ -71,8 +71,8 @@ void run_friction_twist(Context& context) {
   const auto model = twist_model(static_cast<int>(context.number("cells")), context.number("press"),
                                  context.number("turn") * std::numbers::pi / 180, context.number("release"));
   if (!run_contact_table(context, contact_table(context, model))) return;
-  claim_apart(context);
-  claim_pod_newton_is_best(context, "PDN fewest; PN behind N and PDN; KN keeps up at the fine tolerance");
+  check_apart(context);
+  check_pod_newton_is_best(context, "PDN fewest; PN behind N and PDN; KN keeps up at the fine tolerance");
 }
 
 }  // namespace

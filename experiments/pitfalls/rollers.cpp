@@ -56,8 +56,8 @@ void run_rollers(Context& context) {
   if (!run_contact_table(context, contact_table(context, model))) return;
   int intersecting = 0;
   for (const Json& row : context.rows()) intersecting += row["intersecting_steps"].get<int>();
-  context.claim({"no state of any run intersects, by an exact test", 0, intersecting, intersecting == 0});
-  claim_pod_newton_is_best(context, "PDN fewest at both tolerances; PN and N behind; KN exceeds 6000 iterations");
+  context.check({"no state of any run intersects, by an exact test", 0, intersecting, intersecting == 0});
+  check_pod_newton_is_best(context, "PDN fewest at both tolerances; PN and N behind; KN exceeds 6000 iterations");
 }
 
 }  // namespace

@@ -85,8 +85,8 @@ void run_slingshot(Context& context) {
   }
   bool all = true;
   for (const Json& row : context.rows()) all = all && row["outcome"] == "completed";
-  context.claim({"every solver finishes with the robust line search", "completed", all ? "completed" : "not all", all});
-  context.claim(
+  context.check({"every solver finishes with the robust line search", "completed", all ? "completed" : "not all", all});
+  context.check(
       {fmt::format(
            "projected-newton needs at least 3x the iterations of newton, pod-newton and kinetic-newton (eps_a = {})",
            eps_a),

@@ -51,9 +51,9 @@ void run_twisting_mat(Context& context) {
   const BodyOptions body = mat(context.text("mesh"), static_cast<int>(context.number("cells")));
   const auto model = mat_model(body, context.number("speed"), context.number("release"));
   if (!run_contact_table(context, contact_table(context, model))) return;
-  claim_apart(context);
-  claim_pod_newton_is_best(context, "coarse: PDN and PN similar, N 1.4x, KN more; fine: N just ahead of PDN");
-  claim_contact_share(context);
+  check_apart(context);
+  check_pod_newton_is_best(context, "coarse: PDN and PN similar, N 1.4x, KN more; fine: N just ahead of PDN");
+  check_contact_share(context);
 }
 
 }  // namespace

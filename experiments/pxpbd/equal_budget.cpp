@@ -68,7 +68,7 @@ void run_equal_budget(Context& context) {
                  {"published_ms_per_frame", method.published_ms},
                  {"residual", residuals}});
     chart.series.push_back(std::move(curve));
-    context.claim({fmt::format("{} stays bounded over {} steps (furthest displacement, m)", method.label, steps),
+    context.check({fmt::format("{} stays bounded over {} steps (furthest displacement, m)", method.label, steps),
                    "stable, fig. 2", furthest, done == steps && furthest < 3 * size});
     if (context.stopped()) return;
   }
@@ -94,7 +94,7 @@ void run_equal_budget(Context& context) {
                  {"last_residual", report.residuals.force},
                  {"published_ms_per_frame", 200},
                  {"residual_within_budget", within}});
-    context.claim({fmt::format("within the time of 5 FP-PXPBD iterations ({:.0f} ms), Newton with {} has a larger "
+    context.check({fmt::format("within the time of 5 FP-PXPBD iterations ({:.0f} ms), Newton with {} has a larger "
                                "residual (an iteration takes {:.0f} ms)",
                                1e3 * budget, linear, 1e3 * report.seconds.total),
                    "unstable, fig. 2", Json::array({within, residual}), within > residual});

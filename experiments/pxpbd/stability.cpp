@@ -90,13 +90,13 @@ void run_stability(Context& context) {
                  {"energy", std::isfinite(energy) ? Json(energy) : Json("infinite")},
                  {"outcome", std::string(to_string(report.outcome))}});
     if (is_known_failure)
-      context.claim({"B-PXPBD with zeta 0.02 ends as a named outcome", "unstable when zeta is too small",
+      context.check({"B-PXPBD with zeta 0.02 ends as a named outcome", "unstable when zeta is too small",
                      report.detail.empty() ? std::string(to_string(report.outcome)) : report.detail,
                      bounded || report.outcome == Outcome::not_finite});
     else
       all = all && bounded;
   }
-  context.claim({fmt::format("default settings stay bounded over {} steps of every abuse", steps), "robust", all, all});
+  context.check({fmt::format("default settings stay bounded over {} steps of every abuse", steps), "robust", all, all});
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void run_convergence(Context& context) {
   const ConvergenceCurve& lbfgs = by_label["L-BFGS, window 5"];
   const auto& chebyshev = by_label["Chebyshev"];
   const auto& plain = by_label["projective dynamics"];
-  context.claim({"after 20 iterations L-BFGS(5) is ahead of Chebyshev, and that of projective dynamics",
+  context.check({"after 20 iterations L-BFGS(5) is ahead of Chebyshev, and that of projective dynamics",
                  "in this order, fig. 7", Json::array({lbfgs.at(20), chebyshev.at(20), plain.at(20)}),
                  lbfgs.at(20) < chebyshev.at(20) && chebyshev.at(20) < plain.at(20)});
   Json times = {{"laplacian", lbfgs.ms_to(1e-2)}};
@@ -67,15 +67,15 @@ void run_convergence(Context& context) {
     times[method.label] = std::isfinite(ms) ? Json(ms) : Json("never");
     first = first && lbfgs.ms_to(1e-2) < ms;
   }
-  context.claim({"milliseconds to a relative error of 1e-2: the Laplacian before every other initial Hessian",
+  context.check({"milliseconds to a relative error of 1e-2: the Laplacian before every other initial Hessian",
                  "first, fig. 8", times, first});
   const double spread = std::max(by_label["stretches 0.70 to 1.30"].at(20) / lbfgs.at(20),
                                  lbfgs.at(20) / by_label["stretches 0.70 to 1.30"].at(20));
-  context.claim(
+  context.check(
       {"the stretches the stiffness is fitted over matter little (ratio of errors after 20 iterations, 0.7 to "
        "1.3 against 0.5 to 1.5)",
        "similar, fig. 15", spread, spread < 30});
-  context.claim({"step lengths of backtracking: the share of whole steps", "most, fig. 14",
+  context.check({"step lengths of backtracking: the share of whole steps", "most, fig. 14",
                  static_cast<double>(std::count(lbfgs.alphas.begin(), lbfgs.alphas.end(), 1.0)) / lbfgs.alphas.size(),
                  2 * std::count(lbfgs.alphas.begin(), lbfgs.alphas.end(), 1.0) >
                      static_cast<std::ptrdiff_t>(lbfgs.alphas.size())});

@@ -68,7 +68,7 @@ void run_pulling(Context& context) {
     all_finite = all_finite && finite;
     farthest = std::max(farthest, most);
   }
-  context.claim({"every step advances, and no vertex flies farther than a pull reaches (in sizes of the body)",
+  context.check({"every step advances, and no vertex flies farther than a pull reaches (in sizes of the body)",
                  "no divergence", farthest, all_finite && farthest < 3});
 }
 

@@ -75,7 +75,7 @@ void random_start(Context& context) {
                  {"distance", distance}});
     if (!back && !even) stuck.push_back(names[k]);
   }
-  context.claim(
+  context.check(
       {"from random places every vertex returns to within 5% of its size, for every law that resists inversion "
        "(those that do not)",
        "corotated, fig. 18", stuck, stuck.empty()});
@@ -102,7 +102,7 @@ void without_line_search(Context& context) {
                  {"vertices", model->nodes()},
                  {"farthest_from_rest", farthest}});
   }
-  context.claim({"a kicked squirrel: how far vertices fly, in its size, with and without a line search",
+  context.check({"a kicked squirrel: how far vertices fly, in its size, with and without a line search",
                  "unstable without, fig. 3", Json::array({largest["robust"], largest["none"]}),
                  largest["robust"] < 10 && largest["none"] > 10 * largest["robust"]});
 }

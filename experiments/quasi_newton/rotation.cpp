@@ -88,11 +88,11 @@ void run_rotation(Context& context) {
                    {"error", curve.error}});
     }
   }
-  context.claim({"condition number of ours in both configurations", Json::array({9.94, 9.94}), ours,
+  context.check({"condition number of ours in both configurations", Json::array({9.94, 9.94}), ours,
                  std::abs(ours[1] / ours[0] - 1) < 1e-6});
-  context.claim({"condition number of the rest pose: more than four times worse when turned", Json::array({2.45, 45.5}),
+  context.check({"condition number of the rest pose: more than four times worse when turned", Json::array({2.45, 45.5}),
                  rest, rest[1] > 4 * rest[0]});
-  context.claim({"errors after 10 iterations, ours: the same; rest pose: better straight, worse turned", "fig. 9",
+  context.check({"errors after 10 iterations, ours: the same; rest pose: better straight, worse turned", "fig. 9",
                  Json::array({errors_ours[0], errors_ours[1], errors_rest[0], errors_rest[1]}),
                  errors_rest[1] > errors_ours[1] && errors_rest[1] > errors_rest[0]});
 }

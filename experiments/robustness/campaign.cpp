@@ -222,7 +222,7 @@ std::vector<std::string> all_or(const std::vector<std::string>& given, std::vect
   return given.size() == 1 && given[0] == "all" ? std::move(all) : given;
 }
 
-void claim_robustness(Context& context) {
+void check_robustness(Context& context) {
   int silent = 0, ended = 0;
   const auto total = static_cast<int>(context.rows().size());
   for (const Json& row : context.rows()) {
@@ -232,11 +232,11 @@ void claim_robustness(Context& context) {
     silent += row["extent"].get<double>() > 3 * row["newton_extent"].get<double>() ||
               (row["inverted"].get<int>() > 0 && row["newton_inverted"].get<int>() == 0);
   }
-  context.claim(
+  context.check(
       {"runs that report success and exploded: larger than three times Newton's body, or with inverted "
        "elements where Newton has none",
        0, silent, silent == 0 && total > 0});
-  context.claim({"at most one run in ten is given up", 0.1, total > 0 ? double(ended) / total : 1.0,
+  context.check({"at most one run in ten is given up", 0.1, total > 0 ? double(ended) / total : 1.0,
                  total > 0 && 10 * ended <= total});
 }
 
@@ -284,7 +284,7 @@ void run_campaign(Context& context) {
                    {"detail", run.detail}});
     }
   }
-  claim_robustness(context);
+  check_robustness(context);
 }
 
 }  // namespace

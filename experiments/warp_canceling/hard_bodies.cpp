@@ -37,7 +37,7 @@ void run_squash(Context& context) {
     row.update(measured_row(m));
     row["published_ms"] = 157;
     context.row(row);
-    context.claim({fmt::format("{}: {} elements inverted, released, off its rest shape by (of its height)",
+    context.check({fmt::format("{}: {} elements inverted, released, off its rest shape by (of its height)",
                                method.label, most_inverted),
                    "returns to its original configuration", off, off < 1e-3 && most_inverted > 0});
   }
@@ -71,9 +71,9 @@ void run_against_cg(Context& context, const std::shared_ptr<const Model>& model,
     context.row(row);
   }
   const Measured &wc = results["warp-canceling"], &cg = results["cg"];
-  context.claim({"warp-canceling runs to the end and stays together", "stable", wc.failure.empty() ? "yes" : wc.failure,
+  context.check({"warp-canceling runs to the end and stays together", "stable", wc.failure.empty() ? "yes" : wc.failure,
                  wc.failure.empty() && wc.state.x.cwiseAbs().maxCoeff() < 5});
-  context.claim({"conjugate gradients with the paper's tolerance over warp-canceling, or their failure", "blows up",
+  context.check({"conjugate gradients with the paper's tolerance over warp-canceling, or their failure", "blows up",
                  cg.failure.empty() ? Json(cg.cpu_ms() / wc.cpu_ms()) : Json(cg.failure),
                  !cg.failure.empty() || cg.cpu_ms() >= 10 * wc.cpu_ms()});
 }

@@ -46,9 +46,9 @@ void run_warped_shaken_bar(Context& context) {
     context.row(row);
   }
   const int other = exploded["every other frame, change"];
-  context.claim({"refreshed every other frame, it explodes (at step)", "within some 11 steps", other, other > 0});
+  context.check({"refreshed every other frame, it explodes (at step)", "within some 11 steps", other, other > 0});
   for (const char* stable : {"warp-canceling", "quasi-newton", "corotational"})
-    context.claim({fmt::format("{} does not", stable), "stable", exploded[stable], exploded[stable] == 0});
+    context.check({fmt::format("{} does not", stable), "stable", exploded[stable], exploded[stable] == 0});
 }
 
 }  // namespace

@@ -29,21 +29,21 @@ TEST(Experiments, UnknownNamesAndOptionsAreRefusedWithTheNearest) {
 }
 
 TEST(Experiments, OptionsAreParsedAsListsAndFractions) {
-  const Context context(true, {{"dt", "1/30,0.5"}, {"names", "a,b"}, {"bad", "1/x"}}, {});
+  const Context context("pitfalls/spinning-block", true, {{"dt", "1/30,0.5"}, {"names", "a,b"}, {"bad", "1/x"}}, {});
   EXPECT_EQ(context.numbers("dt"), (std::vector<double>{1.0 / 30, 0.5}));
   EXPECT_EQ(context.list("names"), (std::vector<std::string>{"a", "b"}));
   EXPECT_NE(message([&] { context.number("bad"); }).find("not a number"), std::string::npos);
 }
 
 TEST(Experiments, RowsStayFlatAndListsBecomeCurves) {
-  Context context(true, {}, {});
+  Context context("pitfalls/spinning-block", true, {}, {});
   context.row({{"solver", "newton"}, {"iterations_of_each_step", {1, 2, 3}}, {"steps", 3}});
   EXPECT_EQ(context.rows()[0], (Json{{"solver", "newton"}, {"steps", 3}}));
   EXPECT_EQ(context.curves()[0]["values"], (Json{1, 2, 3}));
 }
 
 TEST(Experiments, CurvesAreDrawnOneLineEach) {
-  Context context(true, {}, {});
+  Context context("pitfalls/spinning-block", true, {}, {});
   context.row({{"solver", "newton & co"}, {"error", {1.0, 1e-3, 1e-9}}});
   context.row({{"solver", "other"}, {"error", {1.0, 0.5}}, {"alpha", {1, 1}}});
   const std::string drawing = svg("title", "error", context.rows(), context.curves());
@@ -56,13 +56,14 @@ TEST(Experiments, CurvesAreDrawnOneLineEach) {
 
 TEST(Experiments, SpinningBlockShowsThatOnlyTheRobustLineSearchSurvivesSteel) {
   const Experiment& experiment = find("pitfalls/spinning-block");
-  Context context(true, complete_options(experiment, true, {}), {});
+  Context context(experiment.name, true, complete_options(experiment, true, {}), {});
   experiment.run(context);
   EXPECT_EQ(context.rows().size(), 8u);
-  ASSERT_EQ(context.claims().size(), 2u);
-  for (const Claim& claim : context.claims()) EXPECT_TRUE(claim.holds) << claim.text << ": " << claim.measured;
-  const Json results = experiments::results(experiment, context);
-  for (const char* key : {"experiment", "parameters", "commit", "machine", "rows", "claims"})
+  ASSERT_EQ(context.checks().size(), 2u);
+  for (const Check& check : context.checks()) EXPECT_TRUE(check.holds) << check.text << ": " << check.measured;
+  const Json results = experiments::results(experiment, context, {1.5, ""});
+  EXPECT_EQ(results["checks"][1]["id"], "pliant/pitfalls/spinning-block/2");
+  for (const char* key : {"experiment", "size", "options", "commit", "machine", "seconds", "rows", "claims", "checks"})
     EXPECT_TRUE(results.contains(key)) << key;
   for (const Json& row : results["rows"])
     for (const char* key : {"solver", "dt", "eps_a", "vertices", "iterations_per_step"})

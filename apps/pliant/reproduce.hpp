@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/experiment.hpp"
+
+namespace pliant::app {
+
+/// What `pliant reproduce` was given.
+struct ReproduceArguments {
+  std::string name;
+  bool all = false, quick = false, force = false;
+  std::vector<std::string> options;  ///< key=value
+  std::string out = "out/reproduce";
+  std::string claims_of, report;
+  double limit = 0;  ///< seconds an experiment of --all may take; 0: no limit
+  int threads = 0;
+};
+
+std::map<std::string, std::string> parse_options(const std::vector<std::string>& words);
+
+/// Runs one experiment and leaves its results in a folder. Returns an exit code: success when it ran to its end and
+/// its own checks pass, whatever the verdicts on the paper's claims.
+int run_experiment(const experiments::Experiment& experiment, const ReproduceArguments& arguments);
+/// Runs every experiment (of one paper, if a name is given), each in a process of its own, but for those whose results
+/// are there.
+int run_all_experiments(const ReproduceArguments& arguments);
+/// Prints every claim with its experiment and its last verdict.
+void list_claims(const std::string& paper, const std::string& folder);
+
+}  // namespace pliant::app

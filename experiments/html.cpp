@@ -1,0 +1,141 @@
+#include "experiments/html.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <fstream>
+#include <iterator>
+
+namespace pliant::experiments::html {
+
+namespace {
+
+std::string base64(const std::string& bytes) {
+  constexpr const char* kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t k = 0; k < bytes.size(); k += 3) {
+    unsigned group = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (k + j < bytes.size() ? static_cast<unsigned char>(bytes[k + j]) : 0U);
+    for (std::size_t j = 0; j < 4; ++j) out += k + j > bytes.size() ? '=' : kLetters[group >> (18 - 6 * j) & 63U];
+  }
+  return out;
+}
+
+std::string inline_value(const Json& json) {
+  if (json.is_number_float()) return fmt::format("{:.4g}", json.get<double>());
+  if (json.is_string()) return escaped(json.get<std::string>());
+  if (json.is_null()) return "–";
+  if (!json.is_structured()) return json.dump();
+  std::string out;
+  for (const auto& [key, entry] : json.items()) {
+    if (!out.empty()) out += ", ";
+    if (json.is_object()) out += escaped(key) + ": ";
+    out += entry.is_structured() ? "[" + inline_value(entry) + "]" : inline_value(entry);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string anchor(const std::string& text) {
+  std::string out;
+  for (char c : text) out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  return out;
+}
+
+std::string value(const Json& json) {
+  if (!json.is_object()) return inline_value(json);
+  std::string out;
+  for (const auto& [key, entry] : json.items())
+    out += fmt::format("<div class=v><span>{}</span> <b>{}</b></div>", escaped(key), inline_value(entry));
+  return out;
+}
+
+std::string picture(const std::filesystem::path& file) {
+  const std::string ending = file.extension().string();
+  if (ending != ".svg" && ending != ".png" && ending != ".jpg") return "";
+  std::ifstream stream(file, std::ios::binary);
+  const std::string content((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (ending == ".svg") return fmt::format("<figure class=chart>{}</figure>", content);
+  return fmt::format("<figure><img alt=\"{}\" src=\"data:image/{};base64,{}\"></figure>", escaped(file.stem().string()),
+                     ending == ".png" ? "png" : "jpeg", base64(content));
+}
+
+const char* const kHead = R"html(<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Pliant: the papers' claims, measured</title>
+<style>
+:root { color-scheme: light dark; --page: #fbfaf8; --card: #fff; --ink: #1d2126; --soft: #5c6570; --line: #e3e1dc;
+  --holds: #18794e; --fails: #c2362b; --undecided: #a86400; --none: #8a929c; --shade: #f3f1ec; --link: #0b5cad; }
+@media (prefers-color-scheme: dark) { :root { --page: #14171b; --card: #1b1f25; --ink: #e4e7eb; --soft: #9aa4b0; --line: #2d333b;
+  --holds: #4cc38a; --fails: #ff7b6e; --undecided: #f0b04f; --none: #6f7985; --shade: #22272e; --link: #6cb2ff; }
+  .chart svg { filter: invert(.9) hue-rotate(180deg); } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 1240px; margin: 0 auto; padding: 32px 24px 96px; }
+h1 { font-size: 30px; line-height: 1.2; margin: 0 0 6px; letter-spacing: -.01em; }
+h2 { font-size: 22px; margin: 56px 0 4px; } h3 { font-size: 16px; margin: 0; }
+p { margin: 6px 0; } .soft { color: var(--soft); } a { color: var(--link); }
+code { font: 12.5px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
+.cards { display: flex; flex-wrap: wrap; gap: 12px; margin: 24px 0; }
+.card { flex: 1 1 150px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 18px; cursor: pointer;
+  text-align: left; font: inherit; color: inherit; border-top: 4px solid var(--tone); }
+.card b { display: block; font-size: 34px; line-height: 1.1; color: var(--tone); font-variant-numeric: tabular-nums; }
+.card[aria-pressed=true] { outline: 2px solid var(--tone); }
+.tone-holds { --tone: var(--holds); } .tone-fails { --tone: var(--fails); } .tone-undecided { --tone: var(--undecided); }
+.tone-none { --tone: var(--none); }
+.bars { width: 100%; display: grid; grid-template-columns: max-content 1fr max-content; gap: 8px 14px; align-items: center; }
+.bars svg { width: 100%; height: 20px; display: block; border-radius: 5px; } .bars .n { color: var(--soft); font-variant-numeric: tabular-nums; }
+.wrap { overflow-x: auto; background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 12px 0; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: 9px 12px; }
+th { font-size: 12px; color: var(--soft); font-weight: 600; background: var(--shade); position: sticky; top: 0; }
+tr + tr td, thead + tbody tr:first-child td { border-top: 1px solid var(--line); }
+.claims td:nth-child(1) { width: 92px; } .claims td:nth-child(2) { min-width: 270px; width: 34%; }
+.claims td:nth-child(3), .claims td:nth-child(4) { width: 18%; min-width: 130px; font-size: 13px; overflow-wrap: anywhere; }
+.claims td:nth-child(5) { font-size: 13px; min-width: 180px; }
+.claims code { color: var(--soft); overflow-wrap: anywhere; } .claims .test { color: var(--soft); font-size: 13px; margin-top: 4px; }
+.verdict { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 12.5px; font-weight: 600; white-space: nowrap;
+  color: var(--tone); border: 1px solid currentColor; } .size { font-size: 12px; color: var(--soft); display: block; margin: 3px 0 0 3px; }
+.v { margin: 0 0 2px; } .v span { color: var(--soft); } .v b { font-weight: 600; font-variant-numeric: tabular-nums; }
+details { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 10px 0; padding: 0 16px; }
+summary { cursor: pointer; padding: 12px 0; } summary h3 { display: inline; } details > div { padding-bottom: 14px; }
+.rows { font-size: 12.5px; } .rows th, .rows td { padding: 4px 10px; white-space: nowrap; font-variant-numeric: tabular-nums; }
+.rows .wrap { max-height: 420px; overflow: auto; } .pictures { display: flex; flex-wrap: wrap; gap: 12px; }
+figure { margin: 8px 0; max-width: 100%; } figure svg, figure img { max-width: 100%; height: auto; border-radius: 6px; }
+nav { display: flex; flex-wrap: wrap; gap: 6px 18px; margin: 4px 0 0; }
+.hidden { display: none; } .passes { color: var(--holds); } .misses { color: var(--fails); font-weight: 600; }
+@media print { details > div { display: block; } .card { break-inside: avoid; } }
+</style></head><body><main>
+)html";
+
+// The cards at the top choose which verdicts are shown.
+const char* const kScript = R"html(<script>
+for (const card of document.querySelectorAll('.card')) card.onclick = () => {
+  const on = card.getAttribute('aria-pressed') !== 'true';
+  for (const c of document.querySelectorAll('.card')) c.setAttribute('aria-pressed', c === card && on);
+  for (const row of document.querySelectorAll('tr[data-verdict]'))
+    row.classList.toggle('hidden', on && row.dataset.verdict !== card.dataset.verdict);
+};
+</script></main></body></html>
+)html";
+
+}  // namespace pliant::experiments::html

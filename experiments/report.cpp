@@ -1,0 +1,217 @@
+#include "experiments/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "experiments/html.hpp"
+#include "pliant/io/build_info.hpp"
+
+namespace pliant::experiments {
+
+namespace {
+
+struct Kind {
+  const char *verdict, *tone, *meaning;
+};
+constexpr std::array<Kind, 5> kKinds = {{{"holds", "holds", "measured as the paper says"},
+                                         {"fails", "fails", "measured otherwise; the reason is given"},
+                                         {"undecided", "undecided", "the test could not be made"},
+                                         {"not run", "none", "no results in this folder"},
+                                         {"not built", "none", "the experiment is still to be written"}}};
+constexpr std::size_t kMostRows = 300;
+
+const char* tone(const std::string& verdict) {
+  for (const Kind& kind : kKinds)
+    if (verdict == kind.verdict) return kind.tone;
+  return "none";
+}
+
+struct Paper {
+  const char *key, *title;
+};
+constexpr std::array<Paper, 5> kPapers = {
+    {{"pitfalls",
+      "Pitfalls of Projection: A study of Newton-type solvers for incremental potentials (Longva et al. 2023)"},
+     {"quasi-newton",
+      "Quasi-Newton Methods for Real-Time Simulation of Hyperelastic Materials (Liu, Bouaziz, Kavan 2017)"},
+     {"warp-canceling",
+      "Updated Sparse Cholesky Factors for Corotational Elastodynamics (Hecht, Lee, Shewchuk, O'Brien 2012)"},
+     {"conjac", "CONJAC: Large Steps in Dynamic Simulation (Weidner, Kim, Sueda 2020)"},
+     {"pxpbd",
+      "Primal Residual Reduction with Extended Position Based Dynamics and Hyperelasticity (Chen et al. 2024)"}}};
+
+std::string verdict_badge(const Outcome& outcome) {
+  std::string text = fmt::format("<span class=\"verdict tone-{}\">{}</span>", tone(outcome.verdict), outcome.verdict);
+  if (!outcome.size.empty()) text += fmt::format("<span class=size>{} size</span>", outcome.size);
+  return text;
+}
+
+std::string cards(const Archive& archive) {
+  auto number = count_verdicts(archive);
+  std::string text = "<div class=cards>";
+  for (const Kind& kind : kKinds)
+    text += fmt::format(
+        "<button class=\"card tone-{}\" data-verdict=\"{}\" aria-pressed=false><b>{}</b>{}<br>"
+        "<span class=soft>{}</span></button>",
+        kind.tone, kind.verdict, number[kind.verdict], kind.verdict, kind.meaning);
+  return text + "</div>\n";
+}
+
+/// A bar for each paper, cut by verdict.
+std::string bars(const Archive& archive) {
+  std::string text = "<div class=bars>";
+  for (const Paper& paper : kPapers) {
+    auto number = count_verdicts(archive, paper.key);
+    int total = 0;
+    for (const auto& [verdict, count] : number) total += count;
+    text += fmt::format("<a href=\"#{0}\">{0}</a><svg viewBox=\"0 0 1000 20\" preserveAspectRatio=none role=img>",
+                        paper.key);
+    double at = 0;
+    for (const Kind& kind : kKinds) {
+      const double width = total > 0 ? 1000.0 * number[kind.verdict] / total : 0;
+      if (width > 0)
+        text += fmt::format(
+            "<rect x={:.1f} width={:.1f} height=20 style=\"fill:var(--{})\" fill-opacity={}><title>{} {}"
+            "</title></rect>",
+            at, width, kind.tone, kind.verdict == std::string("not built") ? 0.35 : 1.0, number[kind.verdict],
+            kind.verdict);
+      at += width;
+    }
+    text += fmt::format("</svg><span class=n>{} hold, {} fail of {}</span>", number["holds"], number["fails"], total);
+  }
+  return text + "</div>\n";
+}
+
+std::string reason(const Claim& claim, const Outcome& outcome) {
+  if (outcome.claim == nullptr)
+    return outcome.verdict == "not built" ? "" : fmt::format("full size: {}", html::escaped(claim.full));
+  return html::escaped(outcome.claim->value("why", ""));
+}
+
+/// What the quick run says beside the full one.
+std::string quick_beside(const Archive& archive, const Claim& claim, const Outcome& outcome) {
+  if (outcome.size != "full") return "";
+  const Outcome quick = archive.outcome(claim, true);
+  return quick.claim == nullptr ? "" : fmt::format("<span class=size>quick: {}</span>", quick.verdict);
+}
+
+std::string claim_table(const Archive& archive, const std::string& paper) {
+  std::string text =
+      "<div class=wrap><table class=claims><thead><tr><th>verdict<th>claim and its test<th>published<th>measured<th>why"
+      "</thead><tbody>\n";
+  for (const Claim& claim : claims()) {
+    if (claim.paper != paper) continue;
+    const Outcome outcome = archive.outcome(claim);
+    text += fmt::format(
+        "<tr id=\"{}\" data-verdict=\"{}\"><td>{}{}<td>{}<div class=test>Holds if: {}</div><code>{}</code> "
+        "<a class=soft href=\"#{}\">{}</a><td>{}<td>{}<td>{}</tr>\n",
+        html::anchor(claim.id), outcome.verdict, verdict_badge(outcome), quick_beside(archive, claim, outcome),
+        html::escaped(claim.statement), html::escaped(claim.test), claim.id, html::anchor("run " + claim.experiment),
+        claim.experiment,
+        claim.published.is_null() ? "<span class=soft>no figure</span>" : html::value(claim.published),
+        outcome.claim != nullptr ? html::value(outcome.claim->at("measured")) : "", reason(claim, outcome));
+  }
+  return text + "</tbody></table></div>\n";
+}
+
+std::string row_table(const Json& rows) {
+  if (rows.empty()) return "";
+  std::vector<std::string> columns;
+  for (const Json& row : rows)
+    for (const auto& [key, value] : row.items())
+      if (std::find(columns.begin(), columns.end(), key) == columns.end()) columns.push_back(key);
+  std::string text = "<div class=rows><div class=wrap><table><thead><tr>";
+  for (const std::string& column : columns) text += "<th>" + html::escaped(column);
+  text += "</thead><tbody>";
+  for (std::size_t k = 0; k < std::min(rows.size(), kMostRows); ++k) {
+    text += "<tr>";
+    for (const std::string& column : columns)
+      text += "<td>" + (rows[k].contains(column) ? html::value(rows[k][column]) : std::string());
+    text += "</tr>\n";
+  }
+  text += "</tbody></table></div>";
+  if (rows.size() > kMostRows)
+    text += fmt::format("<p class=soft>The first {} of {} rows.</p>", kMostRows, rows.size());
+  return text + "</div>";
+}
+
+std::string check_list(const Json& checks) {
+  if (checks.empty()) return "";
+  std::string text = "<p class=soft>Checks of our own</p><ul>";
+  for (const Json& check : checks)
+    text += fmt::format(
+        "<li><span class={}>{}</span> {} <span class=soft>(expected {}, measured {})</span></li>",
+        check.at("holds").get<bool>() ? "passes" : "misses",
+        check.at("holds").get<bool>() ? "passes:" : "fails:", html::escaped(check.at("text").get<std::string>()),
+        html::value(check.at("expected")), html::value(check.at("measured")));
+  return text + "</ul>";
+}
+
+std::string run(const Archive& archive, const Experiment& experiment, const Json& result) {
+  const bool quick = result.value("size", "") == "quick";
+  std::string text = fmt::format("<p><b>{} size</b> <span class=soft>commit <code>{}</code>, {} ({} cores), {:.1f} s{}",
+                                 quick ? "Quick" : "Full", result.value("commit", "?"),
+                                 html::escaped(result["machine"].value("processor", "?")),
+                                 result["machine"].value("cores", 0), result.value("seconds", 0.0),
+                                 result.value("unfinished", "").empty() ? "" : "; " + result.value("unfinished", ""));
+  for (const auto& [key, value] : result.at("options").items())
+    if (!value.get<std::string>().empty()) text += fmt::format("; {} = {}", key, html::escaped(value));
+  text += "</span></p><div class=pictures>";
+  const std::filesystem::path folder = result_folder(archive.folder(), experiment.name, quick);
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
+  for (const auto& file : files) text += html::picture(file);
+  return text + "</div>" + row_table(result.at("rows")) + check_list(result.at("checks"));
+}
+
+std::string experiment_section(const Archive& archive, const Experiment& experiment) {
+  const Json *full = archive.result(experiment.name, false), *quick = archive.result(experiment.name, true);
+  std::string text =
+      fmt::format("<details id=\"{}\"><summary><h3>{}</h3> <span class=soft>{}{}</span></summary><div>",
+                  html::anchor("run " + experiment.name), experiment.name, html::escaped(experiment.summary),
+                  full == nullptr && quick == nullptr ? " · not run" : "");
+  for (const Json* result : {full, quick})
+    if (result != nullptr) text += run(archive, experiment, *result);
+  return text + "</div></details>\n";
+}
+
+std::string experiments_of(const Archive& archive, const std::string& paper) {
+  std::string text;
+  for (const Experiment& experiment : catalogue())
+    if (experiment.name.starts_with(paper + "/")) text += experiment_section(archive, experiment);
+  for (const Planned& planned : planned_experiments())
+    if (planned.name.starts_with(paper + "/"))
+      text += fmt::format("<p class=soft id=\"{}\">{}: {} · not built</p>\n", html::anchor("run " + planned.name),
+                          planned.name, html::escaped(planned.summary));
+  return text;
+}
+
+}  // namespace
+
+std::string report(const Archive& archive) {
+  std::string text = html::kHead;
+  text += fmt::format(
+      "<h1>The papers' claims, measured</h1><p class=soft>{} checkable statements of five papers, written down with "
+      "the "
+      "test that decides each before it was measured. Made by Pliant {} (<code>{}</code>). A claim is judged by its "
+      "run "
+      "at full size where there is one, else by the quick one, which shows only that the experiment works.</p>",
+      claims().size(), version(), commit());
+  text += cards(archive) + bars(archive);
+  for (const Paper& paper : kPapers)
+    text += fmt::format("<h2 id=\"{0}\">{0}</h2><p class=soft>{1}</p>\n", paper.key, html::escaped(paper.title)) +
+            claim_table(archive, paper.key) + experiments_of(archive, paper.key);
+  std::string own;
+  for (const Experiment& experiment : catalogue())
+    if (claims_of(experiment.name).empty() && std::none_of(kPapers.begin(), kPapers.end(), [&](const Paper& p) {
+          return experiment.name.starts_with(p.key + std::string("/"));
+        }))
+      own += experiment_section(archive, experiment);
+  if (!own.empty()) text += "<h2 id=own>Beyond the papers</h2>\n" + own;
+  return text + html::kScript;
+}
+
+}  // namespace pliant::experiments
