@@ -63,6 +63,42 @@ TEST(Contact, ABlockRestsOnAPlaneWithoutTouchingIt) {
   EXPECT_EQ(report.contacts, 25);
 }
 
+/// A layer of cells a thousandth of a millimetre thick in the middle, as meshes from scans have them.
+BodyOptions box_with_flat_cells(const std::string& name, const Vec3& centre) {
+  BodyOptions body = box_body(name, {0.2, 0.2, 0.2}, {4, 4, 4}, Vec3::Zero());
+  MeshData data = body.mesh->data();
+  for (Vec3& p : data.vertices) {
+    if (p.x() > 0.04) p.x() = p.x() > 0.09 ? 0.1 : 1e-6;
+    p += centre;
+  }
+  body.mesh = std::make_shared<TetMesh>(std::move(data));
+  return body;
+}
+
+TEST(Contact, FlatCellsDoNotDecideAboutTheDistanceOfContact) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  builder.add_body(box_with_flat_cells("lower", {0, 0.105, 0}));
+  builder.add_body(box_with_flat_cells("upper", {0.03, 0.315, 0.02}));
+  builder.add_collider(floor_plane(0.5));
+  builder.set_contact({.friction = 0.5});
+  const auto model = builder.build();
+  EXPECT_NEAR(model->contact()->options.dhat, 1e-3 * 0.2 * std::sqrt(3.0), 1e-8);
+  for (const std::string solver : {"pod-newton", "quasi-newton", "linearly-implicit"}) {
+    const auto stepper = make_stepper(model, solver);
+    State state = model->rest_state();
+    for (int k = 0; k < 20; ++k) {
+      const StepReport report = stepper->step(state, 1.0 / 60);
+      ASSERT_TRUE(report.succeeded()) << solver << ", step " << k << ": " << report.detail;
+      if (k == 0) {
+        EXPECT_EQ(report.contacts, 0) << "a body at rest does not touch itself";
+      }
+    }
+    EXPECT_EQ(apart::intersections(*model, state), 0) << solver;
+    EXPECT_LT(state.v.cwiseAbs().maxCoeff(), 0.5) << solver;
+  }
+}
+
 TEST(Contact, AFrictionlessImpactConservesMomentum) {
   // Two blocks, turned against each other, meet at 3 m/s in free space.
   ModelBuilder builder;
