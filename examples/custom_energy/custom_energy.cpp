@@ -1,7 +1,7 @@
-// An energy of your own: a wind that presses on a surface along its normals, a follower of the deformation, by a potential.
-// The pressure p inside a closed surface has the potential -p V, V the volume that the surface encloses: a sum over its
-// triangles of det(a, b, c)/6. Value, gradient and Hessian of one triangle are all it takes; every solver that minimises
-// can use it. Here it inflates a hollow ball.
+// An energy of your own: a wind that presses on a surface along its normals, a follower of the deformation, by a
+// potential. The pressure p inside a closed surface has the potential -p V, V the volume that the surface encloses: a
+// sum over its triangles of det(a, b, c)/6. Value, gradient and Hessian of one triangle are all it takes; every solver
+// that minimises can use it. Here it inflates a hollow ball.
 #include <pliant/pliant.hpp>
 
 #include <Eigen/Geometry>
@@ -41,9 +41,9 @@ class Pressure final : public pliant::Energy {
   void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const override {
     for (Index s = range.begin; s < range.end; ++s) {
       const auto [a, b, c] = corners(pose, s);
-      // d/db (b x c) = -[c]x and so on; blocks (0,0) (0,1) (1,1) (0,2) (1,2) (2,2). The volume is linear in each corner,
-      // so that this matrix has no definite sign: a solver that asks for a projected one gets zero, the nearest that is
-      // sure to be positive and still lets it converge.
+      // d/db (b x c) = -[c]x and so on; blocks (0,0) (0,1) (1,1) (0,2) (1,2) (2,2). The volume is linear in each
+      // corner, so that this matrix has no definite sign: a solver that asks for a projected one gets zero, the nearest
+      // that is sure to be positive and still lets it converge.
       const Mat3 all[6] = {Mat3::Zero(), -cross(c), Mat3::Zero(), cross(b), -cross(a), Mat3::Zero()};
       for (const Mat3& block : all) {
         Eigen::Map<Mat3>{blocks} = projection == Projection::none ? Mat3(-pressure_ / 6 * block) : Mat3::Zero();
@@ -53,7 +53,9 @@ class Pressure final : public pliant::Energy {
   }
 
  private:
-  static Mat3 cross(const Vec3& v) { return (Mat3() << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0).finished(); }
+  static Mat3 cross(const Vec3& v) {
+    return (Mat3() << 0, -v.z(), v.y(), v.z(), 0, -v.x(), -v.y(), v.x(), 0).finished();
+  }
   std::array<Vec3, 3> corners(const Pose& pose, Index s) const {
     const Index* n = stencils_[s];
     return {pliant::node(pose.x, n[0]), pliant::node(pose.x, n[1]), pliant::node(pose.x, n[2])};

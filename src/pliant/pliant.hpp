@@ -10,13 +10,13 @@
 ///     const pliant::VecX& x = simulation.state()->x;   // x, y, z of node 0, then of node 1, ...
 ///
 /// From code, a `Scene` is plain data (scene/scene.hpp): bodies, pins, scripts, colliders, contact, the solver's name.
-/// Those who need no scene put a `Model` together by `ModelBuilder`, ask `make_stepper` for a solver, and step a `State`
-/// themselves. Laws, energies and solvers of your own derive from `Law`, `Energy` and `Stepper`
+/// Those who need no scene put a `Model` together by `ModelBuilder`, ask `make_stepper` for a solver, and step a
+/// `State` themselves. Laws, energies and solvers of your own derive from `Law`, `Energy` and `Stepper`
 /// (`SceneBody::law`, `Scene::energies`; CONTRIBUTING.md).
 ///
 /// Lengths are in metres, everything else in SI units too. Bad input throws `InputError`, whose message names the place
-/// and the remedy; how a step went is a value, `StepReport`. Objects may be used from any thread, each from one at a time;
-/// a step uses the threads of oneTBB, of which a `tbb::global_control` of yours limits the number.
+/// and the remedy; how a step went is a value, `StepReport`. Objects may be used from any thread, each from one at a
+/// time; a step uses the threads of oneTBB, of which a `tbb::global_control` of yours limits the number.
 
 #include "pliant/base/error.hpp"
 #include "pliant/energies/energy.hpp"
