@@ -63,3 +63,13 @@ if(PLIANT_PROGRAM)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/pliant COMPONENT program)
   install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 endif()
+
+# `cmake --build build --target reference`: the documentation of the public headers, into build/reference/html.
+find_program(PLIANT_DOXYGEN doxygen)
+if(PLIANT_DOXYGEN)
+  list(TRANSFORM public_headers PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE reference_inputs)
+  list(JOIN reference_inputs " " reference_inputs)
+  configure_file(${PROJECT_SOURCE_DIR}/docs/Doxyfile.in ${PROJECT_BINARY_DIR}/Doxyfile @ONLY)
+  add_custom_target(reference COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/reference
+                    COMMAND ${PLIANT_DOXYGEN} ${PROJECT_BINARY_DIR}/Doxyfile VERBATIM)
+endif()

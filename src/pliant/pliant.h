@@ -1,10 +1,10 @@
 /** @file
  * Pliant for C, and for languages that call C: Unity and Unreal, Rust, Julia, and others.
  *
- * A simulation is an opaque handle. Functions that can fail return a pliant_status; what went wrong, with the remedy, is
- * then in pliant_last_error(), for the thread that called. No exception leaves this interface. A handle may be used from
- * any thread, by one thread at a time. Lengths are in metres, everything else in SI units too; coordinates are x, y, z of
- * node 0, then of node 1, and so on.
+ * A simulation is an opaque handle. Functions that can fail return a pliant_status; what went wrong, with the remedy,
+ * is then in pliant_last_error(), for the thread that called. No exception leaves this interface. A handle may be used
+ * from any thread, by one thread at a time. Lengths are in metres, everything else in SI units too; coordinates are x,
+ * y, z of node 0, then of node 1, and so on.
  *
  * The library is libpliant_c.so.N. N changes when a program that was compiled before would no longer run; functions are
  * added without a new N.
@@ -38,23 +38,23 @@ typedef enum pliant_status {
 
 /** A tetrahedral mesh in the caller's memory, copied when it is used. */
 typedef struct pliant_mesh {
-  const char* name;            /**< what the key `mesh` of a body in the scene's text says */
-  const double* vertices;      /**< 3 * vertex_count coordinates at rest */
-  size_t vertex_count;         /**< */
-  const int32_t* tetrahedra;   /**< 4 * tetrahedron_count vertex numbers, from 0; (b - a) x (c - a) . (d - a) > 0 */
-  size_t tetrahedron_count;    /**< */
+  const char* name;          /**< what the key `mesh` of a body in the scene's text says */
+  const double* vertices;    /**< 3 * vertex_count coordinates at rest */
+  size_t vertex_count;       /**< */
+  const int32_t* tetrahedra; /**< 4 * tetrahedron_count vertex numbers, from 0; (b - a) x (c - a) . (d - a) > 0 */
+  size_t tetrahedron_count;  /**< */
 } pliant_mesh;
 
 /** How a step went. Set `size` to sizeof(pliant_report) before the call: only that much is written. */
 typedef struct pliant_report {
-  size_t size;               /**< of this struct, from the caller */
-  const char* outcome;       /**< "converged", "budget-spent", ... (docs/architecture.md); valid for ever */
-  int32_t advanced;          /**< 1 where the state is a new one */
-  int32_t iterations;        /**< of the solver */
-  double seconds;            /**< of wall clock */
-  double force_residual;     /**< what is missing to the equation of the step, N */
-  double minimum_gap;        /**< between surfaces in contact, m; infinity where there are none */
-  int64_t contacts;          /**< pairs of surface parts that repel each other */
+  size_t size;           /**< of this struct, from the caller */
+  const char* outcome;   /**< "converged", "budget-spent", ... (docs/architecture.md); valid for ever */
+  int32_t advanced;      /**< 1 where the state is a new one */
+  int32_t iterations;    /**< of the solver */
+  double seconds;        /**< of wall clock */
+  double force_residual; /**< what is missing to the equation of the step, N */
+  double minimum_gap;    /**< between surfaces in contact, m; infinity where there are none */
+  int64_t contacts;      /**< pairs of surface parts that repel each other */
 } pliant_report;
 
 /** The version of the library, for example "0.2.0". */

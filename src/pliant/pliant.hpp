@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file
+/// @mainpage Pliant
 /// What programs that embed Pliant include. Everything is in the namespace `pliant`.
 ///
 /// From a file or from text, with every key of docs/scene.md:

@@ -5,18 +5,19 @@
 #include <string.h>
 
 static int failures = 0;
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      printf("line %d: %s\n  last error: %s\n", __LINE__, #condition, pliant_last_error());        \
-      ++failures;                                                                                  \
-    }                                                                                              \
+#define CHECK(condition)                                                                    \
+  do {                                                                                      \
+    if (!(condition)) {                                                                     \
+      printf("line %d: %s\n  last error: %s\n", __LINE__, #condition, pliant_last_error()); \
+      ++failures;                                                                           \
+    }                                                                                       \
   } while (0)
 
 static const char falling[] =
     "version = 1\n[simulation]\nfps = 100\nduration = 1\n"
     "[[body]]\nname = 'given'\nmesh = 'mine'\nyoung = 1e5\npoisson = 0.3\n"
-    "[[body]]\nname = 'box'\nbox = {size = [1, 1, 1], cells = [2, 2, 2], origin = [5, 0, 0]}\nyoung = 1e5\npoisson = 0.3\n"
+    "[[body]]\nname = 'box'\nbox = {size = [1, 1, 1], cells = [2, 2, 2], origin = [5, 0, 0]}\nyoung = 1e5\npoisson = "
+    "0.3\n"
     "[solver]\nname = 'newton'\n";
 
 static void test_free_fall_and_arrays(void) {
