@@ -39,8 +39,8 @@ BoundSettings<QuasiNewtonOptions> quasi_newton_settings(const BoundSettings<Quas
             .limits = {1, 1e6}},
            &O::iterations)
       .add({.name = "time_limit",
-            .summary = "no iteration is begun that would end later, and Newton's method ends no step; results then "
-                       "depend on the machine; 0: no limit",
+            .summary = "no iteration is begun that would end later, and Newton's method does not end steps, but for "
+                       "prescribed motion that runs into a body; results then depend on the machine; 0: no limit",
             .unit = "s",
             .limits = {0, 1e6}},
            &O::time_limit)

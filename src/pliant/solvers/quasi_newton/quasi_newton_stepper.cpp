@@ -166,7 +166,9 @@ bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
 
 /// Makes contact at the iterate part of the matrix. False where contact asks too much of it.
 bool QuasiNewtonStepper::matrix_serves(StepReport& report) {
-  if (options_.time_limit == 0 && contact_->needs_newton(current_.x)) return false;
+  // Newton's method keeps no time: with a limit it is for prescribed motion that runs into a body, and for nothing
+  // else.
+  if (options_.time_limit > 0 ? !contact_->arrived(current_.x) : contact_->needs_newton(current_.x)) return false;
   const Stopwatch watch(report.seconds.factorisation);
   return hessian_->update(potential(), current_.x, report);
 }
