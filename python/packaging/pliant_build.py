@@ -58,7 +58,7 @@ def build(options):
             raise SystemExit(f"{folder} was configured for another interpreter than {sys.executable}; leave out build-dir")
     else:
         command = ["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DPLIANT_PROGRAM=OFF", "-DPLIANT_EXPERIMENTS=OFF",
-                   "-DPLIANT_TESTS=OFF", "-DPLIANT_INSTALL=OFF", "-DPLIANT_WERROR=OFF", "-DPLIANT_PYTHON=ON",
+                   "-DPLIANT_TESTS=OFF", "-DPLIANT_INSTALL=OFF", "-DPLIANT_WERROR=OFF", "-DPLIANT_PYTHON=ON", "-DPLIANT_UNITY=ON",
                    f"-DPython3_EXECUTABLE={sys.executable}"]
         if shutil.which("ninja"):
             command.append("-GNinja")
