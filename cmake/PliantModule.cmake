@@ -28,7 +28,7 @@ endif()
 set(pliant_common_headers <Eigen/Core> <algorithm> <array> <cmath> <functional> <map> <memory> <numeric> <optional> <span>
     <string> <vector>)
 set(pliant_unity_size 8)  # files compiled at a time, see pliant_unity
-# GCC 12 warns of its own strings and vectors where it read them from such a header.
+# GCC 12 warns of its own strings, vectors and sorts where it read them from such a header, or together with many files.
 function(pliant_precompile target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -37,12 +37,14 @@ function(pliant_precompile target)
   if(is_unity)
     math(EXPR count "${count} / ${pliant_unity_size}")
   endif()
+  if(is_unity OR NOT count LESS 4)
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+                           -Wno-stringop-overread)
+  endif()
   if(count LESS 4 OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
   target_precompile_headers(${target} PRIVATE ${pliant_common_headers} ${ARGN})
-  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
-                         -Wno-stringop-overread)
 endfunction()
 
 # Small files that read the same large headers and instantiate the same templates, several at a time: less than half of the
@@ -66,16 +68,33 @@ function(pliant_unity target)
   pliant_precompile(${target} ${ARGN})
 endfunction()
 
-# pliant_module(name [UNITY] DEPS ... READS ...): library pliant_<name> from src/pliant/<name>/**.cpp, which mostly read the
-# headers READS.
+# pliant_module(name [UNITY] [RUNS_ONCE] [ONCE regex] DEPS ... READS ...): library pliant_<name> from src/pliant/<name>/**.cpp, which
+# mostly read the headers READS. Optimisation costs more than half of the time of a file: vector code gets all of it (-O3), what
+# runs in every step most (-O2), and what runs once, the whole folder or the files that match the expression, little (-O1).
 function(pliant_module name)
-  cmake_parse_arguments(ARG "UNITY" "" "DEPS;READS" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY;RUNS_ONCE" "ONCE" "DEPS;READS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.hpp)
+  set(level -O2)
+  if(ARG_RUNS_ONCE)
+    set(level -O1)
+  endif()
+  if(ARG_ONCE)
+    set(once ${sources})
+    list(FILTER once INCLUDE REGEX ${ARG_ONCE})
+    list(FILTER sources EXCLUDE REGEX ${ARG_ONCE})
+    add_library(pliant_${name}_once OBJECT ${once})
+    target_include_directories(pliant_${name}_once PUBLIC ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(pliant_${name}_once PUBLIC ${ARG_DEPS} PRIVATE pliant_flags)
+    pliant_optimise(pliant_${name}_once -O1)
+    pliant_unity(pliant_${name}_once ${ARG_READS})
+    list(APPEND headers $<TARGET_OBJECTS:pliant_${name}_once>)
+  endif()
   if(sources)
     add_library(pliant_${name} STATIC ${sources} ${headers})
-    target_include_directories(pliant_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_include_directories(pliant_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(pliant_${name} PUBLIC ${ARG_DEPS} PRIVATE pliant_flags)
+    pliant_optimise(pliant_${name} ${level})
     if(ARG_UNITY)
       pliant_unity(pliant_${name} ${ARG_READS})
     else()
@@ -83,9 +102,22 @@ function(pliant_module name)
     endif()
   else()
     add_library(pliant_${name} INTERFACE)
-    target_include_directories(pliant_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+    target_include_directories(pliant_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(pliant_${name} INTERFACE ${ARG_DEPS})
   endif()
+endfunction()
+
+# Release builds only: others have their own level.
+function(pliant_optimise target level)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${level}>)
+  get_target_property(sources ${target} SOURCES)
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
+  foreach(source ${sources})
+    file(STRINGS ${source} targets REGEX "foreach_target" LIMIT_COUNT 1)
+    if(targets)
+      set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+    endif()
+  endforeach()
 endfunction()
 
 # pliant_test(name DEPS ... READS ...): test program test_<name> from tests/<name>/*.cpp, registered with ctest test by test.
@@ -94,7 +126,7 @@ function(pliant_test name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(sources)
     add_executable(test_${name} ${sources})
-    target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR})
+    target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR})
     target_link_libraries(test_${name} PRIVATE ${ARG_DEPS} pliant_flags GTest::gtest_main)
     # Tests are compiled once and run for seconds: what they test is optimised, they need not be.
     target_compile_options(test_${name} PRIVATE -O1)

@@ -158,7 +158,8 @@ TEST(QuasiNewtonContact, ABulletDoesNotPassThroughAThinPlate) {
   EXPECT_GT(height(model->bodies()[1]), height(model->bodies()[0]));
 }
 
-TEST(QuasiNewtonContact, APressArrivesAndTheBlockGivesWay) {
+/// A press comes down on a block on the floor; `parameters` are the solver's.
+void expect_press_arrives(const ParameterMap& parameters) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(box_body("block", {0.1, 0.1, 0.1}, {4, 4, 4}, {0, 0.0508, 0}));
@@ -170,7 +171,7 @@ TEST(QuasiNewtonContact, APressArrivesAndTheBlockGivesWay) {
   builder.add_collider(press);
   builder.set_contact({.dhat = 1e-3, .friction = 0.3});
   const auto model = builder.build();
-  const auto stepper = make_stepper(model, "quasi-newton");
+  const auto stepper = make_stepper(model, "quasi-newton", parameters);
   State state = model->rest_state();
   for (int k = 0; k < 25; ++k) {
     const StepReport report = stepper->step(state, 0.01);
@@ -181,6 +182,22 @@ TEST(QuasiNewtonContact, APressArrivesAndTheBlockGivesWay) {
   for (Index i = 0; i < model->nodes(); ++i) highest = std::max(highest, node(state.x, i).y());
   EXPECT_LT(highest, 0.152 - 0.05 - 0.03);
   EXPECT_GT(highest, 0.06);
+}
+
+TEST(QuasiNewtonContact, APressArrivesAndTheBlockGivesWay) { expect_press_arrives({}); }
+
+TEST(QuasiNewtonContact, APressArrivesAlsoWhereTheClockEndsSteps) { expect_press_arrives({{"time_limit", 1e-9}}); }
+
+TEST(QuasiNewtonContact, ATimeLimitLeavesOneIterationAndNothingIntersects) {
+  const auto model = two_blocks(0.3);
+  const auto stepper = make_stepper(model, "quasi-newton", {{"time_limit", 1e-9}});
+  State state = model->rest_state();
+  for (int k = 0; k < 60; ++k) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.succeeded()) << k << ": " << report.detail;
+    EXPECT_LE(report.iterations, 1) << k;
+    EXPECT_EQ(apart::intersections(*model, state), 0) << k;
+  }
 }
 
 TEST(QuasiNewtonContact, APinnedNodeThatMovesArrivesInEveryStep) {

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <thread>
 
+#include "pliant/version.hpp"
 #include "pliant_commit.hpp"  // written by cmake/GitCommit.cmake at every build
 
 namespace pliant {

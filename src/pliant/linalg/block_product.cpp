@@ -1,6 +1,7 @@
 #include "pliant/linalg/block_product.hpp"
 
 #include "pliant/math/parallel.hpp"
+#define PLIANT_WAITS_FOR_MEMORY
 #include "pliant/math/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

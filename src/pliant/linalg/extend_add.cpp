@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pliant/linalg/update_block.hpp"
+#define PLIANT_WAITS_FOR_MEMORY
 #include "pliant/math/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

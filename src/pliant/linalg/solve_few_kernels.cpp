@@ -2,6 +2,7 @@
 // group solves its own triangle and is then applied to the rows below in whole, aligned vectors; the memory of the next
 // group is asked for meanwhile, since columns are too short for the processor to see them coming.
 #include "pliant/linalg/solve_kernels.hpp"
+#define PLIANT_WAITS_FOR_MEMORY
 #include "pliant/math/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,6 @@
 #include "pliant/linalg/solve_kernels.hpp"
 
+#define PLIANT_WAITS_FOR_MEMORY
 #include "pliant/math/simd_targets.hpp"
 
 #undef HWY_TARGET_INCLUDE

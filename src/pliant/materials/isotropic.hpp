@@ -4,18 +4,8 @@
 
 namespace pliant {
 
-/// The laws of laws-inl.hpp.
-enum class IsotropicLaw {
-  neo_hookean,
-  stable_neo_hookean,
-  st_venant_kirchhoff,
-  fixed_corotated,
-  linear_corotated,
-  arap,
-  macklin_mueller,
-  mooney_rivlin,
-  polynomial,
-};
+/// The laws of laws-inl.hpp, which lists them.
+enum class IsotropicLaw : int;
 
 /// Law::stress and Law::hessian of an isotropic law. `shape` is the constant of laws that have one (Mooney-Rivlin).
 void isotropic_stress(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P);

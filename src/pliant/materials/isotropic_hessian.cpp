@@ -23,26 +23,12 @@ void by_invariants(const Batch9& F, const Batch<2>& lame, Projection projection,
 
 void isotropic_hessian_batch(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame,
                              Projection projection, Batch45& H) {
-  switch (law) {
-    case IsotropicLaw::neo_hookean:
-      return by_invariants<NeoHookean>(F, lame, projection, H);
-    case IsotropicLaw::stable_neo_hookean:
-      return by_invariants<StableNeoHookean>(F, lame, projection, H);
-    case IsotropicLaw::st_venant_kirchhoff:
-      return by_invariants<StVenantKirchhoff>(F, lame, projection, H);
-    case IsotropicLaw::macklin_mueller:
-      return by_invariants<MacklinMueller>(F, lame, projection, H);
-    case IsotropicLaw::mooney_rivlin:
-      return hessian_by_stretches(OfRotation<MooneyRivlin>{{shape}}, F, lame, projection, H);
-    case IsotropicLaw::fixed_corotated:
-      return hessian_by_stretches(OfRotation<FixedCorotated>(), F, lame, projection, H);
-    case IsotropicLaw::linear_corotated:
-      return hessian_by_stretches(OfRotation<LinearCorotated>(), F, lame, projection, H);
-    case IsotropicLaw::arap:
-      return hessian_by_stretches(OfRotation<Arap>(), F, lame, projection, H);
-    case IsotropicLaw::polynomial:
-      return hessian_by_stretches(OfRotation<Polynomial>(), F, lame, projection, H);
-  }
+  visit_law(law, shape, [&]<class Law>(const Law& formula) {
+    if constexpr (kInInvariants<Law>)
+      by_invariants<Law>(F, lame, projection, H);
+    else
+      hessian_by_stretches(OfRotation<Law>{formula}, F, lame, projection, H);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -27,17 +27,17 @@ void by_invariants(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9&
 
 /// The corotated laws need the nearest rotation alone, not the stretches:
 ///   mu |F - R|^2 + lambda/2 v^2   with v = tr(R^T F) - 3 (linear), det F - 1 (fixed) or 0 (ARAP).
-template <IsotropicLaw law>
+template <class Law>
 HWY_INLINE void corotated_stress(const Matrix3& F, const Matrix3& R, Real mu, Real lambda, Real& psi, Matrix3& P) {
   Matrix3 e;
   for (int c = 0; c < 9; ++c) e.m[c] = F.m[c] - R.m[c];
   psi = mu * inner(e, e);
   const Real mu2 = mu + mu;
   for (int c = 0; c < 9; ++c) P.m[c] = mu2 * e.m[c];
-  if constexpr (law == IsotropicLaw::arap) return;
+  if constexpr (std::is_same_v<Law, Arap>) return;
   Matrix3 dv = R;
   Real v = inner(R, F) - Real(3.0);
-  if constexpr (law == IsotropicLaw::fixed_corotated) {
+  if constexpr (std::is_same_v<Law, FixedCorotated>) {
     dv = cofactor(F);
     v = determinant(F, dv) - Real(1.0);
   }
@@ -62,7 +62,7 @@ HWY_INLINE void polynomial_stress(const Matrix3& F, const Matrix3& R, Real mu, R
   for (int c = 0; c < 9; ++c) P.m[c] = Real(4.0) * mu * P.m[c];
 }
 
-template <IsotropicLaw law>
+template <class Law>
 void by_rotation(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) {
   for (int lane = 0; lane < kBatch; lane += kTogether * lanes()) {
     Matrix3 A[kTogether], R[kTogether];
@@ -84,10 +84,10 @@ void by_rotation(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P
       Real energy;
       Matrix3 stress;
       const Real mu = Real::load(lame.row[0] + at);
-      if constexpr (law == IsotropicLaw::polynomial) {
+      if constexpr (std::is_same_v<Law, Polynomial>) {
         polynomial_stress(A[n], R[n], mu, energy, stress);
       } else {
-        corotated_stress<law>(A[n], R[n], mu, Real::load(lame.row[1] + at), energy, stress);
+        corotated_stress<Law>(A[n], R[n], mu, Real::load(lame.row[1] + at), energy, stress);
       }
       energy.store(psi.row[0] + at);
       store_matrix(stress, P, at);
@@ -95,28 +95,21 @@ void by_rotation(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P
   }
 }
 
+/// Laws with a way to the stress that needs no stretches.
+template <class Law>
+constexpr bool kByRotation = std::is_same_v<Law, FixedCorotated> || std::is_same_v<Law, LinearCorotated> ||
+                             std::is_same_v<Law, Arap> || std::is_same_v<Law, Polynomial>;
+
 void isotropic_stress_batch(IsotropicLaw law, double shape, const Batch9& F, const Batch<2>& lame, Batch<1>& psi,
                             Batch9& P) {
-  switch (law) {
-    case IsotropicLaw::neo_hookean:
-      return by_invariants<NeoHookean>(F, lame, psi, P);
-    case IsotropicLaw::stable_neo_hookean:
-      return by_invariants<StableNeoHookean>(F, lame, psi, P);
-    case IsotropicLaw::st_venant_kirchhoff:
-      return by_invariants<StVenantKirchhoff>(F, lame, psi, P);
-    case IsotropicLaw::macklin_mueller:
-      return by_invariants<MacklinMueller>(F, lame, psi, P);
-    case IsotropicLaw::mooney_rivlin:
-      return stress_by_stretches(OfRotation<MooneyRivlin>{{shape}}, F, lame, psi, P);
-    case IsotropicLaw::fixed_corotated:
-      return by_rotation<IsotropicLaw::fixed_corotated>(F, lame, psi, P);
-    case IsotropicLaw::linear_corotated:
-      return by_rotation<IsotropicLaw::linear_corotated>(F, lame, psi, P);
-    case IsotropicLaw::arap:
-      return by_rotation<IsotropicLaw::arap>(F, lame, psi, P);
-    case IsotropicLaw::polynomial:
-      return by_rotation<IsotropicLaw::polynomial>(F, lame, psi, P);
-  }
+  visit_law(law, shape, [&]<class Law>(const Law& formula) {
+    if constexpr (kInInvariants<Law>)
+      by_invariants<Law>(F, lame, psi, P);
+    else if constexpr (kByRotation<Law>)
+      by_rotation<Law>(F, lame, psi, P);
+    else
+      stress_by_stretches(OfRotation<Law>{formula}, F, lame, psi, P);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

@@ -9,6 +9,28 @@
 //
 // All vanish with their derivatives at F = I and equal linear elasticity with (mu, lambda) to second order there (ARAP
 // with lambda = 0, the polynomial law with no stiffness at all). Names of derivatives: psi_i = dPsi/ds_i and so on.
+//
+// A new law is three things here: its formula, its name in IsotropicLaw, its line in visit_law; and its description in
+// laws.cpp.
+#ifndef PLIANT_MATERIALS_ISOTROPIC_LAW
+#define PLIANT_MATERIALS_ISOTROPIC_LAW
+namespace pliant {
+
+enum class IsotropicLaw : int {
+  neo_hookean,
+  stable_neo_hookean,
+  st_venant_kirchhoff,
+  fixed_corotated,
+  linear_corotated,
+  arap,
+  macklin_mueller,
+  mooney_rivlin,
+  polynomial,
+};
+
+}  // namespace pliant
+#endif
+
 #if defined(PLIANT_MATERIALS_LAWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef PLIANT_MATERIALS_LAWS_INL_HPP
 #undef PLIANT_MATERIALS_LAWS_INL_HPP
@@ -210,6 +232,37 @@ struct MooneyRivlin {
     }
     return f;
   }
+};
+
+/// Calls `visit` with the law's formula; `shape` is the constant of laws that have one.
+template <class Visitor>
+void visit_law(IsotropicLaw law, double shape, Visitor visit) {
+  switch (law) {
+    case IsotropicLaw::neo_hookean:
+      return visit(NeoHookean());
+    case IsotropicLaw::stable_neo_hookean:
+      return visit(StableNeoHookean());
+    case IsotropicLaw::st_venant_kirchhoff:
+      return visit(StVenantKirchhoff());
+    case IsotropicLaw::fixed_corotated:
+      return visit(FixedCorotated());
+    case IsotropicLaw::linear_corotated:
+      return visit(LinearCorotated());
+    case IsotropicLaw::arap:
+      return visit(Arap());
+    case IsotropicLaw::macklin_mueller:
+      return visit(MacklinMueller());
+    case IsotropicLaw::mooney_rivlin:
+      return visit(MooneyRivlin{shape});
+    case IsotropicLaw::polynomial:
+      return visit(Polynomial());
+  }
+}
+
+/// Whether a formula is written in the invariants; else it is in the stretches.
+template <class Law>
+constexpr bool kInInvariants = requires {
+  Law::kUsesSecondInvariant;
 };
 
 }  // namespace HWY_NAMESPACE

@@ -4,6 +4,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/materials/isotropic.hpp"
+#include "pliant/materials/laws-inl.hpp"
 #include "pliant/materials/valanis_landel.hpp"
 
 namespace pliant {

@@ -4,4 +4,13 @@
 // this before any Highway header. Left out: SSSE3, which gains nothing here over the plain baseline that SSE4 does not,
 // and the sizeless vectors of SVE and RVV, which cannot be members of the small matrix types of simd-inl.hpp (Arm uses
 // NEON).
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+//
+// Loops that wait for memory, such as those of a triangular solve, gain nothing from vectors wider than AVX2's: files
+// of such loops define PLIANT_WAITS_FOR_MEMORY first, and compile a quarter less.
+#ifdef PLIANT_WAITS_FOR_MEMORY
+#define PLIANT_WIDEST_TARGETS (HWY_AVX3 | HWY_AVX3_DL)
+#else
+#define PLIANT_WIDEST_TARGETS HWY_AVX3_DL
+#endif
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | PLIANT_WIDEST_TARGETS | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)

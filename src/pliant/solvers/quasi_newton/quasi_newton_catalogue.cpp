@@ -38,6 +38,12 @@ BoundSettings<QuasiNewtonOptions> quasi_newton_settings(const BoundSettings<Quas
                        "settled by then",
             .limits = {1, 1e6}},
            &O::iterations)
+      .add({.name = "time_limit",
+            .summary = "no iteration is begun that would end later, and Newton's method does not end steps, but for "
+                       "prescribed motion that runs into a body; results then depend on the machine; 0: no limit",
+            .unit = "s",
+            .limits = {0, 1e6}},
+           &O::time_limit)
       .add(early_end_setting(), &O::criterion, &CriterionOptions::tolerance)
       .add_choice(criterion_setting(), kCriterionNames, &O::criterion, &CriterionOptions::kind)
       .add_choice(line_search_setting(), kLineSearchNames, &O::line_search, &LineSearchOptions::kind)

@@ -31,6 +31,7 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
 }
 
 void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
+  begin_ = last_ = std::chrono::steady_clock::now();
   if (!prepare(report) || !find_start(report)) return;
   do {
     budget_ = report.iterations + options_.iterations;
@@ -48,7 +49,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   previous_x_ = current_.x;
   potential().contact_change();
   for (;;) {
-    const bool is_last = report.iterations >= budget_ && !extend_budget(report);
+    const bool is_last = is_out_of_time() || (report.iterations >= budget_ && !extend_budget(report));
     if (is_satisfied(is_last, report)) return;
     if (is_last) return report.end(Outcome::budget_spent, "");
     if (contact_ && !matrix_serves(report)) return end_by_newton(report);
@@ -71,7 +72,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
       begin_rescue();
       continue;
     }
-    if (!found.accepted && contact_) continue;  // with Newton's method
+    if (!found.accepted && contact_ && options_.time_limit == 0) continue;  // with Newton's method
     // Where rounding hides any further decrease, the rest of the budget has no use.
     if (!found.accepted)
       return report.end(Outcome::budget_spent,
@@ -145,16 +146,29 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   return false;
 }
 
-/// With contact, a step that has not settled when its budget is spent gets another one, or Newton's method.
+/// Whether the next iteration, if it takes as long as the last, would end after the limit. One there is always.
+bool QuasiNewtonStepper::is_out_of_time() {
+  if (options_.time_limit == 0) return false;
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> spent = now - begin_, expected = now - last_;
+  const bool is_first = last_ == begin_;
+  last_ = now;
+  return !is_first && (spent + expected).count() > options_.time_limit;
+}
+
+/// With contact, a step that has not settled when its budget is spent gets another one, or Newton's method. With a
+/// limit to its time it goes on in the next step: every iterate is free of intersections.
 bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
-  if (!contact_ || contact_->may_end(current_.x, report.residuals.step_length)) return false;
+  if (!contact_ || options_.time_limit > 0 || contact_->may_end(current_.x, report.residuals.step_length)) return false;
   budget_ += options_.iterations;
   return true;
 }
 
 /// Makes contact at the iterate part of the matrix. False where contact asks too much of it.
 bool QuasiNewtonStepper::matrix_serves(StepReport& report) {
-  if (contact_->needs_newton(current_.x)) return false;
+  // Newton's method keeps no time: with a limit it is for prescribed motion that runs into a body, and for nothing
+  // else.
+  if (options_.time_limit > 0 ? !contact_->arrived(current_.x) : contact_->needs_newton(current_.x)) return false;
   const Stopwatch watch(report.seconds.factorisation);
   return hessian_->update(potential(), current_.x, report);
 }
@@ -250,7 +264,8 @@ void QuasiNewtonStepper::accelerate() {
 /// Whether to solve again, with the friction that belongs to what came out.
 bool QuasiNewtonStepper::renew_friction(const StepReport& report) {
   ContactStep& contact = *potential().contact();
-  if (ended_by_newton_ || !report.succeeded() || ++friction_iterations_ >= contact.model().options.friction_iterations)
+  if (ended_by_newton_ || !report.succeeded() || is_out_of_time() ||
+      ++friction_iterations_ >= contact.model().options.friction_iterations)
     return false;
   const bool had_friction = contact.has_friction();
   contact.renew_friction(current_.x);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 #include "pliant/solvers/quasi_newton/contact_descent.hpp"
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
@@ -17,6 +19,7 @@ struct QuasiNewtonOptions {
   int window = 5;            ///< of L-BFGS
   int iterations = 10;       ///< of every step, unless the criterion is met before
   bool stops_early = false;  ///< whether there is a criterion at all
+  double time_limit = 0;     ///< wall clock of a step, s; 0: none, and the same bits whatever the machine
   CriterionOptions criterion;
   LineSearchOptions line_search{LineSearchKind::robust, 0.3, 1e-7, 0.1};
   InitialHessianOptions hessian;
@@ -47,6 +50,7 @@ class QuasiNewtonStepper final : public Stepper {
   bool follow(StepReport& report);
   bool matrix_serves(StepReport& report);
   bool extend_budget(const StepReport& report);
+  bool is_out_of_time();
   void end_by_newton(StepReport& report);
   LineSearchResult search(const history::Descent& descent, StepReport& report);
   void take_step(double alpha, StepReport& report);
@@ -69,8 +73,9 @@ class QuasiNewtonStepper final : public Stepper {
   bool rescue_ = false;           ///< for the rest of the step the matrix is made anew at every iterate
   double damping_ = 0;            ///< of these matrices
   double rho_ = 0, omega_ = 1;
-  int friction_iterations_ = 0;  ///< how often friction was renewed in this step
-  int plain_iterations_ = 0;     ///< since Chebyshev's acceleration began
+  int friction_iterations_ = 0;                         ///< how often friction was renewed in this step
+  int plain_iterations_ = 0;                            ///< since Chebyshev's acceleration began
+  std::chrono::steady_clock::time_point begin_, last_;  ///< of the step and of its last iteration
 };
 
 }  // namespace pliant
