@@ -1,6 +1,7 @@
 // `linear = "auto"` of the Newton family: what it chooses, and that it goes on from a memory with the same bits.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "pliant/base/error.hpp"
@@ -22,12 +23,58 @@ std::shared_ptr<const Model> clamped_bar(const Vec3& size, std::array<Index, 3> 
 
 TEST(LinearChoice, IsWorthMoreIterationsTheMoreAFactorisationCosts) {
   LinearChoice cheap, dear;
-  cheap.set_costs(15000, 500000, 5e7);
-  dear.set_costs(15000, 1300000, 4e8);
-  EXPECT_GT(cheap.most_iterations(), 10);
+  cheap.set_factor_costs(15000, 300000, 2e7);
+  dear.set_factor_costs(15000, 600000, 4e7);
+  EXPECT_GT(cheap.most_iterations(), 5);
   EXPECT_GT(dear.most_iterations(), 2 * cheap.most_iterations());
-  cheap.rule_out_factors();
-  EXPECT_EQ(cheap.most_iterations(), 0);
+}
+
+TEST(LinearChoice, GivesUpPlainIterationsForWhatIsCheapest) {
+  LinearChoice choice;
+  EXPECT_EQ(choice.method(), LinearMethod::gradients);
+  const int first = choice.most_iterations();
+  EXPECT_GT(first, 100);
+  choice.count_gradients(first, false);
+  EXPECT_TRUE(choice.asks_for_costs(10000));
+  EXPECT_FALSE(choice.asks_for_costs(1000000)) << "an order of elimination would take longer than multigrid";
+  EXPECT_EQ(choice.method(), LinearMethod::multigrid);
+  EXPECT_EQ(choice.most_iterations(), 0) << "nothing to compare with";
+
+  LinearChoice slender = choice, compact = choice;
+  slender.set_factor_costs(15000, 500000, 5e7);
+  EXPECT_EQ(slender.method(), LinearMethod::factor);
+  compact.set_factor_costs(200000, 50000000, 1e11);
+  EXPECT_EQ(compact.method(), LinearMethod::multigrid);
+  // Multigrid that is slow leaves the field to factors, within the system that showed it.
+  compact.count_multigrid(compact.most_iterations(), true, 2.2, false);
+  EXPECT_EQ(compact.method(), LinearMethod::factor);
+  compact.rule_out_factors();
+  EXPECT_EQ(compact.method(), LinearMethod::multigrid);
+}
+
+TEST(LinearChoice, TriesPlainIterationsAgainLessAndLessOften) {
+  LinearChoice choice;
+  int last = 0;
+  for (int turn = 0; turn < 3; ++turn) {
+    choice.count_gradients(500, false);
+    int systems = 0;
+    for (; choice.method() == LinearMethod::multigrid; ++systems) choice.count_multigrid(8, true, 2.2, true);
+    EXPECT_GT(systems, last);
+    last = systems;
+  }
+  EXPECT_LT(choice.most_iterations(), 500) << "no more than multigrid has cost";
+}
+
+TEST(LinearChoice, TakesMultigridForLargeStaticsAndSaysSo) {
+  const auto model = clamped_bar({1, 0.5, 0.5}, {40, 20, 20}, 4e7);
+  const auto stepper = make_stepper(model, "pod-newton", {{"integrator", std::string("quasistatic")}});
+  State state = model->rest_state();
+  const StepReport report = stepper->step(state, 1.0 / 60);
+  ASSERT_TRUE(report.converged()) << report.detail;
+  EXPECT_EQ(report.factorisations, 0);
+  EXPECT_LT(report.linear_iterations, 30 * report.iterations);
+  const auto has = [](const Figure& figure) { return figure.name == "multigrid_systems" && figure.value >= 1; };
+  EXPECT_TRUE(std::any_of(report.figures.begin(), report.figures.end(), has));
 }
 
 TEST(LinearChoice, LeavesCompactBodiesToConjugateGradients) {
@@ -82,8 +129,8 @@ TEST(LinearChoice, GoesOnFromItsMemoryWithTheSameBits) {
 TEST(LinearChoice, RefusesAMemoryThatIsNone) {
   LinearChoice choice;
   EXPECT_THROW(choice.recall(std::vector<double>{1, 2}), InputError);
-  EXPECT_THROW(choice.recall(std::vector<double>{-1, 16, 3}), InputError);
-  EXPECT_THROW(choice.recall(std::vector<double>{0, 16, std::nan("")}), InputError);
+  EXPECT_THROW(choice.recall(std::vector<double>{-1, 16, 3, 160}), InputError);
+  EXPECT_THROW(choice.recall(std::vector<double>{0, 16, 3, std::nan("")}), InputError);
   EXPECT_NO_THROW(choice.recall({}));
 }
 

@@ -3,8 +3,8 @@
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
 #include <cassert>
-#include <limits>
 
+#include "pliant/energies/block_places.hpp"
 #include "pliant/energies/elastic_kernels.hpp"
 #include "pliant/math/parallel.hpp"
 
@@ -15,31 +15,8 @@ namespace {
 /// Stencils per task: a multiple of the batch size, large enough to hide the cost of a task.
 constexpr Index kStencilGrain = 16 * kBatch;
 constexpr Index kNodeGrain = 2048;
-constexpr Index kBlockGrain = 2048;
-/// Sources of a gather that are under way from memory.
-constexpr std::int64_t kAhead = 12;
-
-/// For every target the list of sources that add to it, in the order of the sources.
-struct GatherMap {
-  std::vector<std::int64_t> start;
-  std::vector<std::uint32_t> source;
-
-  /// target_of(source) for sources 0 .. sources-1, or -1; the stored word is code_of(source).
-  template <class TargetOf, class CodeOf>
-  void build(std::int64_t targets, std::int64_t sources, TargetOf target_of, CodeOf code_of) {
-    assert(sources < std::numeric_limits<std::int32_t>::max());
-    start.assign(static_cast<std::size_t>(targets) + 1, 0);
-    for (std::int64_t s = 0; s < sources; ++s)
-      if (const std::int64_t t = target_of(s); t >= 0) ++start[t + 1];
-    for (std::size_t t = 1; t < start.size(); ++t) start[t] += start[t - 1];
-    source.resize(static_cast<std::size_t>(start.back()));
-    next.assign(start.begin(), start.end() - 1);
-    for (std::int64_t s = 0; s < sources; ++s)
-      if (const std::int64_t t = target_of(s); t >= 0) source[next[t]++] = code_of(s);
-  }
-
-  std::vector<std::int64_t> next;  ///< scratch
-};
+/// Calls per chunk of a Hessian: more means fewer blocks that chunks share, until places fall out of the cache.
+constexpr Index kCallsPerChunk = 8;
 
 /// Where gradients are added up. A chunk of stencils adds into places of its own, one for each node it touches; a node
 /// then collects its places in the order of the chunks. Neighbours in the mesh share nodes, so that there are a few
@@ -89,45 +66,21 @@ struct PlaceMap {
   }
 };
 
-/// The word for a source block: its number, doubled, plus one when it enters transposed.
-void map_blocks(const BlockPattern& pattern, const Stencils& stencils, GatherMap& map) {
-  const int per_stencil = local_blocks(stencils.size);
-  const std::int64_t sources = static_cast<std::int64_t>(stencils.count()) * per_stencil;
-  std::vector<std::int64_t> target(sources);
-  std::vector<std::uint8_t> transposed(sources);
-  for_chunks(stencils.count(), kStencilGrain, [&](Index begin, Index end) {
-    for (Index s = begin; s < end; ++s) {
-      const Index* nodes = stencils[s];
-      std::size_t k = static_cast<std::size_t>(s) * static_cast<std::size_t>(per_stencil);
-      for (int b = 0; b < stencils.size; ++b)
-        for (int a = 0; a <= b; ++a, ++k) {
-          transposed[k] = nodes[a] > nodes[b];
-          target[k] = nodes[a] < 0 || nodes[b] < 0 ? -1
-                      : transposed[k]              ? pattern.find(nodes[b], nodes[a])
-                                                   : pattern.find(nodes[a], nodes[b]);
-          assert(target[k] >= 0 || nodes[a] < 0 || nodes[b] < 0);
-        }
-    }
-  });
-  map.build(
-      pattern.blocks(), sources, [&](std::int64_t s) { return target[s]; },
-      [&](std::int64_t s) { return static_cast<std::uint32_t>(2 * s + transposed[s]); });
-}
-
 }  // namespace
 
 struct Assembler::Part {
   const Energy& energy;
   Index grain;  ///< stencils per call
   PlaceMap nodes;
-  GatherMap blocks;
+  BlockPlaces blocks;
   /// The revisions that the maps were made for, when first needed: some solvers never ask for all of them.
   std::int64_t nodes_revision = -1, blocks_revision = -1;
   std::vector<double> values;
   std::vector<double> partial;                                     ///< sum of the values of each chunk
   std::vector<double> at_places;                                   ///< four doubles each, the last of no meaning
   tbb::enumerable_thread_specific<std::vector<double>> gradients;  ///< of one chunk
-  std::vector<double> hessians;                                    ///< allocated when first needed
+  tbb::enumerable_thread_specific<std::vector<double>> hessians;   ///< of one call, and a chunk's places behind them
+  std::vector<double> shared;                                      ///< by blocks; allocated when first needed
 
   explicit Part(const Energy& e) : energy(e), grain(e.chunk() > 0 ? e.chunk() : kStencilGrain) {}
 
@@ -139,8 +92,13 @@ struct Assembler::Part {
     nodes_revision = energy.revision();
   }
   void read_blocks(const BlockPattern& pattern) {
-    map_blocks(pattern, energy.stencils(), blocks);
+    blocks.build(pattern, energy.stencils(), per_chunk());
+    shared.resize(blocks.shared_numbers());
     blocks_revision = energy.revision();
+  }
+  /// Stencils that add up their Hessians together.
+  Index per_chunk() const {
+    return static_cast<Index>(std::clamp<std::int64_t>(energy.stencils().count(), 1, kCallsPerChunk * std::int64_t(grain)));
   }
   void follow(Index node_count) {
     if (energy.revision() != nodes_revision) read_stencils(node_count);
@@ -177,6 +135,40 @@ struct Assembler::Part {
     const Index* place = nodes.place.data() + static_cast<std::ptrdiff_t>(begin) * stencils.size;
     const std::ptrdiff_t corners = static_cast<std::ptrdiff_t>(end - begin) * stencils.size;
     add_corners(g, place, corners, first);
+  }
+
+  void add_hessian(const Pose& pose, Projection projection, double scale, BlockMatrix& A) {
+    const Index count = energy.stencils().count();
+    const std::size_t per_call = 9 * at(blocks.words_per_stencil()) * at(std::min(grain, count));
+    const std::size_t needed = per_call + 9 * at(blocks.most_places());
+    for_chunks(count, per_chunk(), [&](Index begin, Index end) {
+      std::vector<double>& memory = hessians.local();
+      if (memory.size() < needed) memory.resize(needed);
+      const Index chunk = begin / per_chunk();
+      double* places = memory.data() + per_call;
+      std::fill_n(places, 9 * blocks.places(chunk), 0.0);
+      for (Index first = begin; first < end; first += grain) {
+        const Index last = std::min(end, first + grain);
+        energy.hessians(pose, {first, last}, projection, memory.data());
+        const std::uint32_t* words = blocks.words(first);
+        add_blocks(memory.data(), words, blocks.words(last) - words, places);
+      }
+      blocks.leave(chunk, places, scale, A, shared);
+    });
+    blocks.collect(shared, A);
+  }
+
+  static void add_blocks(const double* from, const std::uint32_t* words, std::ptrdiff_t count, double* places) {
+    for (std::ptrdiff_t k = 0; k < count; ++k, from += 9) {
+      if (words[k] == BlockPlaces::kNowhere) continue;
+      double* to = places + 9 * static_cast<std::size_t>(words[k] >> 1);
+      if (words[k] & 1) {
+        for (int c = 0; c < 3; ++c)
+          for (int r = 0; r < 3; ++r) to[3 * c + r] += from[3 * r + c];
+      } else {
+        for (int e = 0; e < 9; ++e) to[e] += from[e];
+      }
+    }
   }
 
   void collect(VecX& g) const {
@@ -233,38 +225,7 @@ void Assembler::add_hessian(const Pose& pose, Projection projection, BlockMatrix
     const auto& part = parts_[p];
     const double scale = scales.empty() ? 1 : scales[p];
     if (scale == 0) continue;
-    const Stencils& stencils = part->energy.stencils();
-    const std::size_t per_stencil = 9 * static_cast<std::size_t>(local_blocks(stencils.size));
-    part->hessians.resize(per_stencil * static_cast<std::size_t>(stencils.count()));
-    for_chunks(stencils.count(), part->grain, [&](Index begin, Index end) {
-      part->energy.hessians(pose, {begin, end}, projection, part->hessians.data() + per_stencil * begin);
-    });
-    const GatherMap& map = part->blocks;
-    const double* hessians = part->hessians.data();
-    const auto sources = static_cast<std::int64_t>(map.source.size());
-    for_chunks(static_cast<Index>(map.start.size()) - 1, kBlockGrain, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        double sum[9] = {};
-        for (auto k = map.start[i]; k < map.start[i + 1]; ++k) {
-          // Sources lie all over the buffer: ask for them before they are needed. A block touches two cache lines.
-          if (k + kAhead < sources) {
-            const double* ahead = hessians + 9 * static_cast<std::size_t>(map.source[k + kAhead] >> 1);
-            __builtin_prefetch(ahead);
-            __builtin_prefetch(ahead + 8);
-          }
-          const std::uint32_t word = map.source[k];
-          const double* in = hessians + 9 * static_cast<std::size_t>(word >> 1);
-          if (word & 1) {
-            for (int c = 0; c < 3; ++c)
-              for (int r = 0; r < 3; ++r) sum[3 * c + r] += in[3 * r + c];
-          } else {
-            for (int e = 0; e < 9; ++e) sum[e] += in[e];
-          }
-        }
-        double* out = A.block(i);
-        for (int e = 0; e < 9; ++e) out[e] += scale * sum[e];
-      }
-    });
+    part->add_hessian(pose, projection, scale, A);
   }
 }
 

@@ -22,6 +22,7 @@ class BlockProduct {
   Index rows() const { return pattern_ ? pattern_->rows() : 0; }
   int block_size() const { return block_size_; }
   const BlockPattern& pattern() const { return *pattern_; }
+  const std::shared_ptr<const BlockPattern>& shared_pattern() const { return pattern_; }
   /// A must have the pattern given.
   void set(const BlockMatrix& A);
   /// y = A x. Returns x^T y, summed in a fixed order.

@@ -118,7 +118,10 @@ std::unique_ptr<Preconditioner<T>> make_preconditioner(PreconditionerKind kind) 
       return std::make_unique<BlockOrScalarJacobi<T>>();
     case PreconditionerKind::incomplete_cholesky:
       return std::make_unique<IncompleteCholesky<T>>();
+    case PreconditionerKind::multigrid:
+      break;
   }
+  assert(false);
   return nullptr;
 }
 

@@ -19,9 +19,10 @@ class Preconditioner {
   virtual void apply(const VectorOf<T>& r, VectorOf<T>& z) = 0;
 };
 
-/// identity, the reciprocal diagonal, the inverse 3x3 diagonal blocks, or an incomplete Cholesky factorisation without
-/// fill in 3x3 blocks.
-enum class PreconditionerKind { none, jacobi, block_jacobi, incomplete_cholesky };
+/// identity, the reciprocal diagonal, the inverse 3x3 diagonal blocks, an incomplete Cholesky factorisation without
+/// fill in 3x3 blocks, or algebraic multigrid (multigrid/multigrid.hpp), which needs to know where the nodes are and is
+/// made by those who know.
+enum class PreconditionerKind { none, jacobi, block_jacobi, incomplete_cholesky, multigrid };
 
 /// Where diagonal entries or blocks are not positive definite, their absolute values are used: the product with the
 /// matrix, not the preconditioner, is what finds negative curvature.

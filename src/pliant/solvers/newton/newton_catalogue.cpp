@@ -12,7 +12,8 @@ const ChoiceNames<LinearSolver> kNewtonSolves = {
 const ChoiceNames<PreconditionerKind> kNewtonPreconditioners = {
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"jacobi", PreconditionerKind::jacobi},
-    {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky}};
+    {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
+    {"multigrid", PreconditionerKind::multigrid}};
 const ChoiceNames<bool> kNewtonStarts = {{"last-positions", false}, {"prediction", true}};
 const ChoiceNames<Projection> kProjections = {{"analytic", Projection::analytic}, {"numerical", Projection::numerical}};
 

@@ -52,6 +52,7 @@ void NewtonMinimiser::run(StepReport& report) {
   last_iteration_ = report.iterations + options_.max_iterations;
   iterate(report);
   if (function_.contact()) renew_friction(report);
+  system_.end_step();
 }
 
 /// pitfalls, Algorithm 1; what sets the four methods apart is in find_direction.

@@ -9,10 +9,12 @@
 namespace pliant {
 
 NewtonSystem::NewtonSystem(StepFunction& function, const LinearOptions& options)
-    : function_(function), options_(options), A_(function.model().pattern(), 3) {}
+    : function_(function), options_(options), A_(function.model().pattern(), 3), inexact_(function.model()) {}
 
 void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
+  inexact_.begin_step();
+  multigrid_systems_ = 0;
   step_begins_ = true;
   last_norm_ = 0;
   last_forcing_ = 0;
@@ -21,6 +23,7 @@ void NewtonSystem::begin_step(StepReport& report) {
 void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
   const Stopwatch watch(report_->seconds.assembly);
   function_.hessian(x, projection, inertia_scale, A_, drive_);
+  if (options_.solver != LinearSolver::direct) positions_ = x;
   is_truncated_ = false;
 }
 
@@ -36,7 +39,7 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
       status = solve_direct(kind, rhs, dx);
       break;
     case LinearSolver::pcg:
-      status = solve_iteratively(kind, rhs, dx, options_.max_iterations);
+      status = solve_iteratively(kind, options_.preconditioner, rhs, dx, options_.max_iterations);
       break;
   }
   if (drive_ && status == FactorStatus::ok) dx += drive_->remaining;
@@ -44,32 +47,35 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
 }
 
 /// Small systems are factorised. Large ones are left to conjugate gradients, which are looked after: where they do not
-/// get there by the time a factorisation would have taken, the system is factorised after all, and so are the next.
+/// get there by the time multigrid or a factorisation would have taken, the system is solved by the cheaper of these
+/// after all, and so are the next.
 FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
   constexpr Index kSmall = 1000;
-  if (function_.model().nodes() < kSmall) return solve_direct(kind, g, dx);
-  if (!choice_.knows_costs() && choice_.asks_for_costs()) analyze_model();
-  if (choice_.takes_factor()) {
-    choice_.count_factor();
-    return solve_direct(kind, g, dx);
-  }
-  const auto try_gradients = [&] {
+  const Index nodes = function_.model().nodes();
+  if (nodes < kSmall) return solve_direct(kind, g, dx);
+  if (!function_.problem().has_inertia()) choice_.expect_no_inertia();
+  for (;;) {
+    if (!choice_.knows_costs() && choice_.asks_for_costs(nodes)) analyze_model();
+    const LinearMethod method = choice_.method();
+    if (method == LinearMethod::factor) {
+      choice_.count_factor();
+      return solve_direct(kind, g, dx);
+    }
+    const bool is_multigrid = method == LinearMethod::multigrid;
+    const auto preconditioner = is_multigrid ? PreconditionerKind::multigrid : options_.preconditioner;
     const int before = report_->linear_iterations, most = choice_.most_iterations();
-    const FactorStatus status = solve_iteratively(kind, g, dx, most > 0 ? most : options_.max_iterations);
-    choice_.count_iterations(report_->linear_iterations - before);
-    return status;
-  };
-  const int first = choice_.most_iterations();
-  FactorStatus status = try_gradients();
-  if (was_cut_short_ && !choice_.knows_costs()) {
-    analyze_model();
-    const bool may_take_longer = choice_.most_iterations() == 0 || choice_.most_iterations() > 2 * first;
-    if (may_take_longer) status = try_gradients();
+    const FactorStatus status =
+        solve_iteratively(kind, preconditioner, g, dx, most > 0 ? most : options_.max_iterations);
+    const int iterations = report_->linear_iterations - before;
+    const bool is_solved = !was_cut_short_ || most == 0;  // any iterate is a descent direction
+    if (is_multigrid) {
+      choice_.count_multigrid(iterations, inexact_.was_set_up(), inexact_.complexity(), is_solved);
+      ++multigrid_systems_;
+    } else {
+      choice_.count_gradients(iterations, is_solved);
+    }
+    if (is_solved) return status;
   }
-  if (!was_cut_short_) choice_.count_solved();
-  if (!was_cut_short_ || choice_.most_iterations() == 0) return status;  // any iterate is a descent direction
-  choice_.count_given_up();
-  return solve_direct(kind, g, dx);
 }
 
 /// Of the model's own pattern, which is also what a factorisation would cost.
@@ -82,8 +88,12 @@ void NewtonSystem::analyze_model() {
   model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
   const SparseCholesky::Statistics statistics = cholesky_.statistics();
   model_flops_ = statistics.flops;
-  choice_.set_costs(analysed_->blocks(), statistics.factor_entries, statistics.flops);
+  choice_.set_factor_costs(analysed_->blocks(), statistics.factor_entries, statistics.flops);
   if (static_cast<double>(statistics.factor_bytes) > kShareOfMemory * physical_memory()) choice_.rule_out_factors();
+}
+
+void NewtonSystem::end_step() {
+  if (multigrid_systems_ > 0) report_->figures.push_back({"multigrid_systems", static_cast<double>(multigrid_systems_)});
 }
 
 std::vector<double> NewtonSystem::memory() const {
@@ -160,43 +170,17 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
   return FactorStatus::ok;
 }
 
-template <class T>
-PcgReport NewtonSystem::run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance, int most_iterations) {
-  {
-    const Stopwatch watch(report_->seconds.factorisation);
-    if (!gradients.preconditioner || &gradients.product.pattern() != &A_.pattern()) {
-      gradients.product = BlockProduct<T>(A_.shared_pattern(), A_.block_size());
-      gradients.preconditioner = make_preconditioner<T>(options_.preconditioner);
-    }
-    gradients.product.set(A_);
-    gradients.preconditioner->set(gradients.product);
-  }
-  const Stopwatch watch(report_->seconds.solve);
-  const double norm = g.norm(), scale = norm > 0 ? norm : 1;  // any size of forces is of order one for a linear system
-  gradients.b = (-g / scale).template cast<T>();
-  gradients.x = VectorOf<T>::Zero(g.size());
-  const PcgReport result =
-      gradients.pcg.solve(gradients.product, gradients.b, gradients.x, *gradients.preconditioner,
-                          {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : most_iterations});
-  dx = gradients.x.template cast<double>() * scale;
-  return result;
-}
-
-FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, const VecX& g, VecX& dx, int most_iterations) {
+FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, PreconditionerKind preconditioner, const VecX& g,
+                                             VecX& dx, int most_iterations) {
   was_cut_short_ = false;
   if (kind == Factorisation::ldlt && is_truncated_) {
     dx = truncated_;
     return FactorStatus::ok;
   }
-  // In float, which halves the bytes that bound a product, and is accurate enough for what is asked. Whether a matrix
-  // is indefinite, rounding must not decide: that is asked again in double.
   const double tolerance = options_.fixed_iterations > 0 ? 0 : forcing_term(g.norm());
-  PcgReport result = run(in_float_, g, dx, tolerance, most_iterations);
-  if (result.outcome == PcgOutcome::negative_curvature || result.outcome == PcgOutcome::not_finite) {
-    report_->linear_iterations += result.iterations;
-    result = run(in_double_, g, dx, tolerance, most_iterations);
-  }
-  report_->linear_iterations += result.iterations;
+  const PcgReport result =
+      inexact_.solve(preconditioner, A_, positions_, g, dx,
+                     {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : most_iterations}, *report_);
   was_cut_short_ = result.outcome == PcgOutcome::iteration_limit && tolerance > 0;
   if (result.outcome == PcgOutcome::not_finite) return FactorStatus::not_finite;
   if (result.outcome != PcgOutcome::negative_curvature) {  // any iterate is a descent direction

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "pliant/linalg/pcg.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
+#include "pliant/solvers/newton/inexact_solver.hpp"
 #include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
@@ -29,6 +29,8 @@ class NewtonSystem {
   NewtonSystem(StepFunction& function, const LinearOptions& options);
 
   void begin_step(StepReport& report);
+  /// After a step: what `automatic` did, in the step's report.
+  void end_step();
   /// Directions until the next call include the prescribed motion of the drive; null: what is prescribed rests.
   void set_drive(Drive* drive) { drive_ = drive; }
   bool is_driven() const { return drive_ != nullptr; }
@@ -51,7 +53,8 @@ class NewtonSystem {
   FactorStatus factorise(Factorisation kind);
   bool find_changes();
   FactorStatus solve_direct(Factorisation kind, const VecX& g, VecX& dx);
-  FactorStatus solve_iteratively(Factorisation kind, const VecX& g, VecX& dx, int most_iterations);
+  FactorStatus solve_iteratively(Factorisation kind, PreconditionerKind preconditioner, const VecX& g, VecX& dx,
+                                 int most_iterations);
   void balance_bodies(const VecX& g, VecX& dx);
   double forcing_term(double gradient_norm);
 
@@ -68,24 +71,14 @@ class NewtonSystem {
   double model_flops_ = 0;
   std::vector<double> factored_;  ///< entries that the factor at hand belongs to, if it is to be kept in parts
   std::vector<Index> changed_;    ///< nodes with other entries since
-  /// Conjugate gradients with one type of numbers.
-  template <class T>
-  struct Gradients {
-    BlockProduct<T> product;
-    std::unique_ptr<Preconditioner<T>> preconditioner;
-    Pcg<T> pcg;
-    VectorOf<T> b, x;
-  };
-  template <class T>
-  PcgReport run(Gradients<T>& gradients, const VecX& g, VecX& dx, double tolerance, int most_iterations);
-
-  Gradients<float> in_float_;
-  Gradients<double> in_double_;        ///< built when first needed
+  InexactSolver inexact_;
+  VecX positions_;                     ///< that the matrix was assembled for
   std::vector<std::uint8_t> is_held_;  ///< bodies with prescribed unknowns
   std::vector<Index> body_of_;         ///< each node's
   Eigen::MatrixXd whole_;              ///< of bodies as wholes: the matrix over their translations
   VecX unbalanced_, whole_motion_;     ///< scratch
   LinearChoice choice_;
+  int multigrid_systems_ = 0;  ///< of this step
   bool was_cut_short_ = false;  ///< the last run of conjugate gradients ended at the iterations it was given
   VecX truncated_;
   bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand

@@ -1,0 +1,93 @@
+#include "pliant/energies/block_places.hpp"
+
+#include <cassert>
+
+#include "pliant/math/parallel.hpp"
+
+namespace pliant {
+
+void BlockPlaces::build(const BlockPattern& pattern, const Stencils& stencils, Index stencils_per_chunk) {
+  per_stencil_ = local_blocks(stencils.size);
+  const Index chunk_count = (stencils.count() + stencils_per_chunk - 1) / stencils_per_chunk;
+  words_.resize(at(stencils.count()) * at(per_stencil_));
+  std::vector<std::vector<std::int64_t>> blocks(at(chunk_count));  // of each chunk, ascending
+  for_chunks(stencils.count(), stencils_per_chunk, [&](Index begin, Index end) {
+    std::vector<std::int64_t> target;
+    target.reserve(at(end - begin) * at(per_stencil_));
+    for (Index s = begin; s < end; ++s) {
+      const Index* nodes = stencils[s];
+      for (int b = 0; b < stencils.size; ++b)
+        for (int a = 0; a <= b; ++a) {
+          const bool is_block = nodes[a] >= 0 && nodes[b] >= 0;
+          target.push_back(is_block ? pattern.find(std::min(nodes[a], nodes[b]), std::max(nodes[a], nodes[b])) : -1);
+          assert(!is_block || target.back() >= 0);
+        }
+    }
+    std::vector<std::int64_t>& own = blocks[at(begin / stencils_per_chunk)];
+    own = target;
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    if (!own.empty() && own.front() < 0) own.erase(own.begin());
+    std::size_t k = 0;
+    for (Index s = begin; s < end; ++s) {
+      const Index* nodes = stencils[s];
+      std::uint32_t* word = words_.data() + at(s) * at(per_stencil_);
+      for (int b = 0; b < stencils.size; ++b)
+        for (int a = 0; a <= b; ++a, ++k) {
+          const auto place = std::lower_bound(own.begin(), own.end(), target[k]) - own.begin();
+          *word++ = target[k] < 0 ? kNowhere : static_cast<std::uint32_t>(2 * place + (nodes[a] > nodes[b]));
+        }
+    }
+  });
+
+  std::vector<std::uint32_t> users(at(pattern.blocks()), 0);
+  chunk_start_.assign(1, 0);
+  most_places_ = 0;
+  for (const auto& own : blocks) {
+    for (const std::int64_t k : own) ++users[at(k)];
+    chunk_start_.push_back(chunk_start_.back() + static_cast<std::int64_t>(own.size()));
+    most_places_ = std::max(most_places_, static_cast<std::int64_t>(own.size()));
+  }
+  shared_block_.clear();
+  shared_start_.assign(1, 0);
+  std::vector<std::int64_t> next(at(pattern.blocks()), -1);
+  for (std::int64_t k = 0; k < pattern.blocks(); ++k) {
+    if (users[at(k)] < 2) continue;
+    next[at(k)] = shared_start_.back();
+    shared_block_.push_back(k);
+    shared_start_.push_back(shared_start_.back() + users[at(k)]);
+  }
+  target_.clear();
+  target_.reserve(at(chunk_start_.back()));
+  for (const auto& own : blocks)
+    for (const std::int64_t k : own) target_.push_back(next[at(k)] < 0 ? k : ~next[at(k)]++);
+}
+
+void BlockPlaces::leave(Index chunk, const double* at_places, double scale, BlockMatrix& A,
+                        std::vector<double>& shared) const {
+  for (std::int64_t p = chunk_start_[at(chunk)]; p < chunk_start_[at(chunk) + 1]; ++p, at_places += 9) {
+    const std::int64_t target = target_[at(p)];
+    if (target >= 0) {
+      double* to = A.block(target);
+      for (int e = 0; e < 9; ++e) to[e] += scale * at_places[e];
+    } else {
+      double* to = shared.data() + 9 * ~target;
+      for (int e = 0; e < 9; ++e) to[e] = scale * at_places[e];
+    }
+  }
+}
+
+void BlockPlaces::collect(const std::vector<double>& shared, BlockMatrix& A) const {
+  constexpr Index kGrain = 2048;
+  for_chunks(static_cast<Index>(shared_block_.size()), kGrain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      double sum[9] = {};
+      for (std::int64_t p = shared_start_[at(i)]; p < shared_start_[at(i) + 1]; ++p)
+        for (int e = 0; e < 9; ++e) sum[e] += shared[at(9 * p + e)];
+      double* to = A.block(shared_block_[at(i)]);
+      for (int e = 0; e < 9; ++e) to[e] += sum[e];
+    }
+  });
+}
+
+}  // namespace pliant

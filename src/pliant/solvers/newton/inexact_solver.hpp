@@ -1,0 +1,54 @@
+#pragma once
+
+#include "pliant/linalg/multigrid/multigrid.hpp"
+#include "pliant/linalg/pcg.hpp"
+#include "pliant/sim/model.hpp"
+#include "pliant/sim/step_report.hpp"
+
+namespace pliant {
+
+/// Conjugate gradients for the systems of a Newton-type iteration, with seconds and iterations counted in the step's
+/// report.
+class InexactSolver {
+ public:
+  explicit InexactSolver(const Model& model) : model_(model) {}
+
+  void begin_step() { multigrid_age_ = -1; }
+  /// A dx = -g for the matrix at positions x, from zero.
+  PcgReport solve(PreconditionerKind kind, const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
+                  const PcgOptions& options, StepReport& report);
+
+  /// Whether the last solution with multigrid computed the hierarchy anew.
+  bool was_set_up() const { return multigrid_age_ == 0; }
+  /// Multigrid::Statistics::complexity, 0 as long as there is none.
+  double complexity() const { return multigrid_ ? multigrid_->statistics().complexity : 0; }
+
+ private:
+  /// With one type of numbers.
+  template <class T>
+  struct Gradients {
+    BlockProduct<T> product;
+    PreconditionerKind kind = PreconditionerKind::none;
+    std::unique_ptr<Preconditioner<T>> preconditioner;
+    Pcg<T> pcg;
+    VectorOf<T> b, x;
+  };
+  template <class T>
+  void take_matrix(Gradients<T>& gradients, const BlockMatrix& A);
+  template <class T>
+  PcgReport run(Gradients<T>& gradients, Preconditioner<T>& preconditioner, const VecX& g, VecX& dx,
+                const PcgOptions& options, StepReport& report);
+  PcgReport solve_with_multigrid(const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
+                                 const PcgOptions& options, StepReport& report);
+
+  const Model& model_;
+  Gradients<float> in_float_;
+  Gradients<double> in_double_;  ///< built when first needed
+  std::unique_ptr<Multigrid> multigrid_;
+  std::shared_ptr<const BlockPattern> multigrid_pattern_;
+  int multigrid_age_ = -1;     ///< systems since its numbers were computed; -1: none in this step
+  double fresh_effort_ = 0;    ///< iterations for a digit when they were
+  bool is_worn_out_ = false;   ///< more iterations by now than new numbers cost
+};
+
+}  // namespace pliant
