@@ -41,6 +41,19 @@ class Limit {
   rlimit before_{};
 };
 
+/// Takes what the heap has from earlier allocations, which would be handed out again whatever the limit.
+void use_up_freed_memory() {
+  for (std::size_t size = std::size_t{1} << 20U; size >= 256; size /= 2)
+    for (;;) {
+      const struct mallinfo2 before = mallinfo2();
+      void* block = std::malloc(size);
+      const struct mallinfo2 after = mallinfo2();
+      if (after.arena == before.arena && after.hblkhd == before.hblkhd) continue;
+      std::free(block);
+      break;
+    }
+}
+
 std::shared_ptr<const Model> bar(const std::string& law) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
@@ -54,12 +67,14 @@ std::shared_ptr<const Model> bar(const std::string& law) {
 
 /// 0, or the line of what was not as it should be.
 #define REQUIRE(condition) \
-  if (!(condition)) return std::fprintf(stderr, "%s: %s\n", name.c_str(), #condition), __LINE__
+  if (!(condition))        \
+  return std::fprintf(stderr, "%s: %s; %s\n", name.c_str(), #condition, report.detail.c_str()), __LINE__
 
 int starve(const std::string& name) {
   const auto model = bar(testing::law_for(name));
   const auto equal = [](const State& a, const State& b) { return a.x == b.x && a.v == b.v && a.step == b.step; };
   State expected = model->rest_state();
+  StepReport report;
   REQUIRE(make_stepper(model, name)->step(expected, kStep).advanced());
   // Every array comes from the system, which refuses it: nothing is served from what was freed before.
   mallopt(M_MMAP_THRESHOLD, 4096);
@@ -68,7 +83,7 @@ int starve(const std::string& name) {
   for (std::size_t more : {0, 64, 256, 1024, 4096}) {
     auto stepper = make_stepper(model, name);
     State state = model->rest_state();
-    StepReport report;
+    use_up_freed_memory();
     {
       const Limit limit(more << 10U);
       report = stepper->step(state, kStep);

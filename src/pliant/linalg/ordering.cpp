@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -56,9 +57,19 @@ struct Trap {
 };
 Trap trap;
 
+/// METIS ends the process where its first allocations fail, before it is ready to report that. So what a call will need
+/// is tried here: an allocation that is not touched costs next to nothing.
+void require_room(const NodeGraph& graph) {
+  constexpr std::size_t least = std::size_t{1} << 20U, bytes_per_entry = 48;
+  void* room = std::malloc(least + bytes_per_entry * (graph.start.size() + graph.neighbours.size()));
+  if (!room) throw std::bad_alloc();
+  std::free(room);
+}
+
 /// Runs a call of METIS, alone until it is known that calls do not disturb each other.
 template <class Call>
-void call_metis(Call&& call) {
+void call_metis(const NodeGraph& graph, Call&& call) {
+  require_room(graph);
   static std::mutex one_at_a_time;
   static std::atomic<bool> independent = false;
   std::unique_lock lock(one_at_a_time, std::defer_lock);
@@ -83,7 +94,7 @@ void metis_order(const NodeGraph& graph, int seed, std::vector<Index>& order) {
   idx_t n = graph.nodes();
   auto options = metis_options(seed);
   std::vector<idx_t> start(graph.start), neighbours(graph.neighbours), position(at(n));
-  call_metis([&] {
+  call_metis(graph, [&] {
     return METIS_NodeND(&n, start.data(), neighbours.data(), nullptr, options.data(), order.data(), position.data());
   });
 }
@@ -101,7 +112,7 @@ std::array<std::vector<Index>, 3> split(const NodeGraph& graph, int seed, Index 
     auto options = metis_options(seed + static_cast<int>(k));
     std::vector<idx_t> start(graph.start), neighbours(graph.neighbours);
     attempt.part.resize(at(n));
-    call_metis([&] {
+    call_metis(graph, [&] {
       return METIS_ComputeVertexSeparator(&n, start.data(), neighbours.data(), nullptr, options.data(), &size,
                                           attempt.part.data());
     });

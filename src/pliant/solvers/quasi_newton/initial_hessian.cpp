@@ -95,7 +95,7 @@ class RestPoseHessian final : public InitialHessian {
       rotations_.compute(potential.start(), held_);
     }
     if (made_for_.fits(problem)) return false;
-    made_for_ = MatrixKey(problem);
+    made_for_ = MatrixKey();
     prescribed_ = problem.fixed;
     BlockMatrix H = potential.make_matrix();
     potential.rest_hessian(H);
@@ -104,6 +104,7 @@ class RestPoseHessian final : public InitialHessian {
     ++report.factorisations;
     status_ = cholesky_.factor(H);
     if (status_ == FactorStatus::ok) cholesky_.make_explicit();
+    if (status_ != FactorStatus::out_of_memory) made_for_ = MatrixKey(problem);  // tried again otherwise
     return true;
   }
   FactorStatus status() const override { return status_; }
