@@ -84,6 +84,10 @@ std::string remedies(const Scene& scene, const StepReport& report) {
       return robust + looser + smaller + onwards;
     case Outcome::factorisation_failed:
       return other + smaller;
+    case Outcome::out_of_memory:
+      return "  a solver without a factor: --solver fp-pxpbd\n"
+             "  conjugate gradients:      --solver pod-newton --set solver.linear=pcg\n"
+             "  a coarser mesh or a lower order\n";
     case Outcome::inverted_start:
       return smaller +
              "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "

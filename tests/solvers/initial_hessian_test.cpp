@@ -26,6 +26,7 @@ TEST(InitialHessian, EveryKindLandsOnPodNewtonsStateWithManyIterations) {
        {"linear", "pcg"},
        {"preconditioner", "laplacian"},
        {"linear_iterations", std::int64_t{5}}},
+      {{"hessian", "laplacian"}, {"linear", "multigrid"}},
       {{"hessian", "scaled-identity"}},
       {{"hessian", "rest-pose"}},
       {{"hessian", "warped-rest-pose"}},
@@ -52,6 +53,22 @@ TEST(InitialHessian, EveryKindLandsOnPodNewtonsStateWithManyIterations) {
     }
     EXPECT_LT((state.x - expected.x).cwiseAbs().maxCoeff(), 1e-6) << label;
   }
+}
+
+TEST(InitialHessian, MultigridComesAsFarInTenIterationsAsTheFactor) {
+  const auto model = testing::clamped_beam({16, 8, 8}, 1, "stable-neo-hookean", MassKind::lumped);
+  const auto force_after = [&](const std::string& linear) {
+    const auto stepper = make_stepper(model, "quasi-newton", {{"linear", linear}});
+    State state = model->rest_state();
+    StepReport report;
+    for (int s = 0; s < 5; ++s) report = stepper->step(state, 1.0 / 30);
+    EXPECT_EQ(report.linear_iterations > 0, linear == "multigrid");
+    return std::pair(report.energy, report.residuals.force);
+  };
+  const auto [factor_energy, factor_force] = force_after("direct");
+  const auto [energy, force] = force_after("multigrid");
+  EXPECT_NEAR(energy, factor_energy, 1e-3 * std::abs(factor_energy));
+  EXPECT_LT(force, 1.5 * factor_force);
 }
 
 TEST(InitialHessian, RefusesCombinationsThatDoNotExist) {

@@ -20,7 +20,8 @@ double von_mises(const Mat3& P, const Mat3& F) {
 }
 
 double largest_stretch(const Mat3& F) {
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(F.transpose() * F, Eigen::EigenvaluesOnly);
+  Eigen::SelfAdjointEigenSolver<Mat3> eigen;
+  eigen.computeDirect(F.transpose() * F, Eigen::EigenvaluesOnly);
   return std::sqrt(eigen.eigenvalues()[2]);
 }
 
@@ -60,6 +61,29 @@ ElementFields element_fields(const Body& body, const Pose& pose) {
     }
   });
   return fields;
+}
+
+std::vector<double> element_stretches(const Body& body, const Pose& pose, std::span<const Index> elements) {
+  std::vector<double> stretches(elements.size());
+  if (!body.is_solid()) {
+    const ElementFields fields = triangle_fields(body, pose.x);
+    for (std::size_t k = 0; k < elements.size(); ++k)
+      stretches[k] = fields.stretch[static_cast<std::size_t>(elements[k])];
+    return stretches;
+  }
+  for_chunks(static_cast<Index>(elements.size()), kGrain, [&](Index begin, Index end) {
+    Mat3 F[kBatch], P[kBatch];
+    for (Index first = begin; first < end;) {
+      // A run of elements that follow each other.
+      const Index e = elements[static_cast<std::size_t>(first)];
+      Index n = 1;
+      while (n < kBatch && first + n < end && elements[static_cast<std::size_t>(first + n)] == e + n) ++n;
+      body.elastic->stresses(pose, {e, e + n}, F, P);
+      for (Index k = 0; k < n; ++k) stretches[static_cast<std::size_t>(first + k)] = largest_stretch(F[k]);
+      first += n;
+    }
+  });
+  return stretches;
 }
 
 }  // namespace pliant

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "pliant/sim/model.hpp"
@@ -16,5 +17,7 @@ struct ElementFields {
 /// longest edge). Elements squeezed flat, and inverted ones of a law without energy there, have a stress
 /// that is not finite: who draws or writes it says so (FrameWriter counts them).
 ElementFields element_fields(const Body& body, const Pose& pose);
+/// The largest principal stretch of some of them, ascending.
+std::vector<double> element_stretches(const Body& body, const Pose& pose, std::span<const Index> elements);
 
 }  // namespace pliant

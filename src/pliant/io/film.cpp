@@ -1,5 +1,7 @@
 #include "pliant/io/film.hpp"
 
+#include <oneapi/tbb/parallel_invoke.h>
+
 #include <Eigen/Geometry>
 #include <algorithm>
 
@@ -21,38 +23,58 @@ VecX to_double(const std::vector<float>& x) {
   return Eigen::Map<const Eigen::VectorXf>(x.data(), static_cast<Eigen::Index>(x.size())).cast<double>();
 }
 
-/// What is drawn of one body at one moment.
-struct Skin {
-  std::vector<Vec3> positions;  ///< of the mesh's vertices
-  std::vector<double> stretch;  ///< at the vertices: mean of the elements around
+/// What is seen of a body: its surface, with vertices numbered among those on it, and the elements there.
+struct Surface {
+  const Body& body;
+  std::vector<Index> vertices;  ///< of the mesh
+  std::vector<Triangle> triangles;
+  std::vector<Index> elements;
+  std::vector<Index> corners;  ///< of the elements, as numbers among `vertices`, -1 inside; four each, or three
+
+  explicit Surface(const Body& of) : body(of), triangles(of.surface().begin(), of.surface().end()) {
+    std::vector<Index> number(body.vertices().size(), -1);
+    for (Triangle& t : triangles)
+      for (Index& v : t) {
+        Index& n = number[at(v)];
+        if (n < 0) {
+          n = static_cast<Index>(vertices.size());
+          vertices.push_back(v);
+        }
+        v = n;
+      }
+    const auto add = [&](Index e, const auto& around) {
+      if (std::none_of(around.begin(), around.end(), [&](Index v) { return number[at(v)] >= 0; })) return;
+      elements.push_back(e);
+      for (Index v : around) corners.push_back(number[at(v)]);
+    };
+    Index e = 0;
+    if (body.is_solid())
+      for (const Tet& tet : body.mesh->tets()) add(e++, tet);
+    else
+      for (const Triangle& t : body.surface()) add(e++, t);
+  }
 };
 
-std::vector<Skin> skins(const Model& model, const VecX& x) {
-  std::vector<Skin> all;
-  for (const Body& body : model.bodies()) {
-    Skin skin;
-    const std::size_t vertices = body.vertices().size();
-    skin.positions.reserve(vertices);
-    for (std::size_t v = 0; v < vertices; ++v)
-      skin.positions.push_back(node(x, body.nodes.begin + static_cast<Index>(v)));
-    skin.stretch.assign(vertices, 0);
-    std::vector<double> count(vertices, 0);
-    const ElementFields fields = element_fields(body, x);
-    const auto spread = [&](const auto& corners, double stretch) {
-      for (Index v : corners) {
-        skin.stretch[static_cast<std::size_t>(v)] += stretch;
-        ++count[static_cast<std::size_t>(v)];
-      }
-    };
-    for (std::size_t e = 0; e < fields.stretch.size(); ++e)
-      if (body.is_solid())
-        spread(body.mesh->tets()[e], fields.stretch[e]);
-      else
-        spread(body.surface()[e], fields.stretch[e]);
-    for (std::size_t v = 0; v < vertices; ++v) skin.stretch[v] = count[v] > 0 ? skin.stretch[v] / count[v] : 1;
-    all.push_back(std::move(skin));
-  }
-  return all;
+/// What is drawn of one body at one moment.
+struct Skin {
+  std::vector<Vec3> positions;  ///< of the surface's vertices
+  std::vector<double> stretch;  ///< there: mean of the elements around
+};
+
+Skin skin_of(const Surface& surface, const VecX& x) {
+  Skin skin;
+  for (Index v : surface.vertices) skin.positions.push_back(node(x, surface.body.nodes.begin + v));
+  skin.stretch.assign(surface.vertices.size(), 0);
+  std::vector<double> count(surface.vertices.size(), 0);
+  const std::vector<double> stretch = element_stretches(surface.body, x, surface.elements);
+  const std::size_t per_element = surface.body.is_solid() ? 4 : 3;
+  for (std::size_t k = 0; k < surface.corners.size(); ++k)
+    if (const Index v = surface.corners[k]; v >= 0) {
+      skin.stretch[at(v)] += stretch[k / per_element];
+      ++count[at(v)];
+    }
+  for (std::size_t v = 0; v < count.size(); ++v) skin.stretch[v] /= count[v];
+  return skin;
 }
 
 /// What is drawn of an obstacle at one moment, and of the floors only how high they are.
@@ -157,16 +179,22 @@ void Film::renumber(std::span<const Index> origin) {
 
 void draw_pictures(const std::filesystem::path& folder, const Model& model, const std::vector<FilmFrame>& frames,
                    const State& last) {
+  const std::vector<Surface> bodies(model.bodies().begin(), model.bodies().end());
+  const auto skins = [&](const VecX& x) {
+    std::vector<Skin> all;
+    for (const Surface& body : bodies) all.push_back(skin_of(body, x));
+    return all;
+  };
   std::vector<std::vector<Skin>> moments;
   std::vector<double> times;
   // A run that was continued further may have kept more than are drawn.
   const std::size_t drawn = std::min<std::size_t>(frames.size(), Film::kPictures);
   for (std::size_t i = 0; i < drawn; ++i) {
     const FilmFrame& frame = frames[drawn < 2 ? 0 : i * (frames.size() - 1) / (drawn - 1)];
-    moments.push_back(skins(model, to_double(frame.positions)));
+    moments.push_back(skins(to_double(frame.positions)));
     times.push_back(frame.time);
   }
-  moments.push_back(skins(model, last.x));
+  moments.push_back(skins(last.x));
   times.push_back(last.time);
 
   std::vector<Vec3> points;
@@ -204,7 +232,7 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
     for (std::size_t b = 0; b < moment.size(); ++b) {
       for (double& s : moment[b].stretch) s = std::clamp((s - 1) / (largest - 1), 0.0, 1.0);
       surfaces.push_back({.positions = moment[b].positions,
-                          .triangles = model.bodies()[b].surface(),
+                          .triangles = bodies[b].triangles,
                           .colour_values = moment[b].stretch,
                           .edge_bits = {}});
     }
@@ -216,9 +244,13 @@ void draw_pictures(const std::filesystem::path& folder, const Model& model, cons
     options.edge_width = 0.8;
     return render(surfaces, camera, options);
   };
-  write_png(folder / "picture.png", draw(moments.size() - 1, 1280, 3));
+  const Picture picture = draw(moments.size() - 1, 1280, 3);
   std::vector<Picture> strip;
-  for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(i, 480, 2));
+  // One is encoded while the others are drawn.
+  tbb::parallel_invoke([&] { write_png(folder / "picture.png", picture); },
+                       [&] {
+                         for (std::size_t i = 0; i < drawn; ++i) strip.push_back(draw(i, 480, 2));
+                       });
   if (!strip.empty()) write_png(folder / "film.png", side_by_side(strip, 3, 6));
 }
 

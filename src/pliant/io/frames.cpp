@@ -60,15 +60,18 @@ FrameWriter::FrameWriter(std::filesystem::path folder, std::shared_ptr<const Mod
 
 void FrameWriter::set_model(std::shared_ptr<const Model> model) {
   model_ = std::move(model);
-  cells_.clear();
+  std::vector<std::vector<Index>> nodes;  // per body
+  std::vector<VtuCells> cells;
   for (const Body& body : model_->bodies()) {
-    cells_.emplace_back();
+    std::vector<Index>& list = nodes.emplace_back();
     if (body.is_solid())
-      cells_.back().assign(body.elements->elements().begin(), body.elements->elements().end());
+      list.assign(body.elements->elements().begin(), body.elements->elements().end());
     else
-      for (const Triangle& t : body.surface()) cells_.back().insert(cells_.back().end(), t.begin(), t.end());
-    for (Index& i : cells_.back()) i += body.nodes.begin;
+      for (const Triangle& t : body.surface()) list.insert(list.end(), t.begin(), t.end());
+    for (Index& i : list) i += body.nodes.begin;
+    cells.push_back({list, body.is_solid() ? body.elements->reference().nodes() : 3});
   }
+  cells_ = VtuPackedCells(cells);
 }
 
 std::string FrameWriter::file_name(std::int64_t frame) const { return fmt::format("frames/frame_{:06}.vtu", frame); }
@@ -100,15 +103,16 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   }
   for (const ElementValues& field : elements) in_cells.push_back({std::string(field.name), 1, field.values});
   for (const NodeValues& field : nodes) at_points.push_back({std::string(field.name), field.components, field.values});
-  std::vector<VtuCells> cells;
-  for (std::size_t b = 0; b < cells_.size(); ++b)
-    cells.push_back(
-        {cells_[b], model_->bodies()[b].is_solid() ? model_->bodies()[b].elements->reference().nodes() : 3});
   FiniteFields finite;
   for (std::vector<VtuField>* fields : {&at_points, &in_cells})
     for (VtuField& field : *fields)
       if (auto* numbers = std::get_if<std::span<const double>>(&field.values)) *numbers = finite.of(*numbers);
-  write_vtu(folder_ / file_name(frame), {finite.of(as_span(state.x)), cells, at_points, in_cells});
+  VtuGrid grid;
+  grid.points = finite.of(as_span(state.x));
+  grid.packed_cells = &cells_;
+  grid.point_fields = at_points;
+  grid.cell_fields = in_cells;
+  write_vtu(folder_ / file_name(frame), grid);
   not_finite_ += finite.replaced();
   add_existing(frame, state.time);
 }

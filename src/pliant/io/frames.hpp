@@ -34,7 +34,7 @@ class FrameWriter {
   std::filesystem::path folder_;
   std::shared_ptr<const Model> model_;
   std::vector<FrameField> fields_;
-  std::vector<std::vector<Index>> cells_;  ///< per body, global node numbers
+  VtuPackedCells cells_;  ///< of all bodies, with global node numbers
   std::vector<PvdFrame> list_;
   std::int64_t not_finite_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <list>
+
 #include "pliant/base/error.hpp"
 
 namespace pliant {
@@ -96,7 +98,7 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
 }
 
 void ResultFolder::follow_cut(std::span<const Index> origin) {
-  frames_.set_model(simulation_.model());
+  queue_.post([this, model = simulation_.model()] { frames_.set_model(model); });
   film_.renumber(origin);
 }
 
@@ -106,8 +108,22 @@ void ResultFolder::add_report(std::int64_t step, double time, const StepReport& 
 }
 
 void ResultFolder::write_frame(std::int64_t number) {
+  // Copies: the next step has begun when they are written.
+  struct Frame {
+    State state;
+    std::vector<ElementValues> elements;
+    std::vector<NodeValues> nodes;
+    std::list<std::vector<double>> values;
+  };
   const Stepper& stepper = simulation_.stepper();
-  frames_.write(number, *simulation_.state(), stepper.element_values(), stepper.node_values());
+  auto frame =
+      std::make_shared<Frame>(Frame{*simulation_.state(), stepper.element_values(), stepper.node_values(), {}});
+  const auto keep = [&](std::span<const double>& values) {
+    values = frame->values.emplace_back(values.begin(), values.end());
+  };
+  for (ElementValues& field : frame->elements) keep(field.values);
+  for (NodeValues& field : frame->nodes) keep(field.values);
+  queue_.post([this, number, frame] { frames_.write(number, frame->state, frame->elements, frame->nodes); });
 }
 
 void ResultFolder::add_state() {
@@ -119,10 +135,14 @@ void ResultFolder::add_state() {
 }
 
 void ResultFolder::save() {
-  // First what the checkpoint counts on, then the checkpoint.
-  log_->flush_to_disk();
-  frames_.write_list();
-  checkpoints_.write({simulation_.snapshot(), film_.frames(), frames_.not_finite()});
+  auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), film_.frames(), 0});
+  queue_.post([this, checkpoint] {
+    // First what the checkpoint counts on, then the checkpoint.
+    log_->flush_to_disk();
+    frames_.write_list();
+    checkpoint->not_finite = frames_.not_finite();
+    checkpoints_.write(*checkpoint);
+  });
 }
 
 void ResultFolder::add_last_frame() {

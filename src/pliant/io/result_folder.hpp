@@ -8,6 +8,7 @@
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/io/film.hpp"
 #include "pliant/io/frames.hpp"
+#include "pliant/io/output_queue.hpp"
 #include "pliant/io/telemetry.hpp"
 
 namespace pliant {
@@ -18,6 +19,9 @@ enum class RunStart { fresh, replace, resume };
 /// The folder a run leaves behind: result.pvd and frames/, steps.jsonl, summary.json, checkpoints/, picture.png,
 /// film.png. It never mixes two runs: a folder in use is refused, replaced or continued. After a kill at any instant,
 /// `resume` finds the newest checkpoint, cuts the lists back to it and goes on as if nothing had happened.
+///
+/// Frames and checkpoints are written in the order they were asked for, while the simulation goes on; finish() waits
+/// for them. std::system_error, when one could not be written, comes from the next call.
 class ResultFolder {
  public:
   /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
@@ -37,8 +41,10 @@ class ResultFolder {
   /// The frame of the last step, should none be due.
   void add_last_frame();
   void draw() const;
+  /// Waits until everything is written.
+  void finish() { queue_.wait(); }
 
-  /// Values that frames hold as 0 because they were not finite.
+  /// Values that frames hold as 0 because they were not finite; of all frames after finish().
   std::int64_t not_finite() const { return frames_.not_finite(); }
   const std::filesystem::path& path() const { return folder_; }
   const RunTotals& totals() const { return totals_; }
@@ -55,6 +61,7 @@ class ResultFolder {
   Film film_;
   std::optional<StepLog> log_;
   RunTotals totals_;
+  OutputQueue queue_;  ///< the only one to touch frames_ and checkpoints_ once the run has begun
 };
 
 }  // namespace pliant

@@ -78,6 +78,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
       observer.on_drawing();
       folder->draw();
     }
+    folder->finish();
     result.totals = folder->totals();
     result.not_finite = folder->not_finite();
     if (result.not_finite > 0)

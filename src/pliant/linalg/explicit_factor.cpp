@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cstring>
 
+#include "pliant/base/memory.hpp"
 #include "pliant/linalg/blas_threads.hpp"
 #include "pliant/linalg/explicit_kernels.hpp"
 
@@ -32,6 +33,7 @@ ExplicitFactor::ExplicitFactor(std::shared_ptr<const SymbolicFactor> plan, const
     : plan_(std::move(plan)), tasks_(*plan_) {
   dense::use_one_thread();
   make_fronts();
+  require_memory("the factor in single precision", static_cast<double>(bytes()));
   panels_ = make_aligned_array(at((numbers_ + 1) / 2));
   work_ = make_aligned_array(at(2 * work_rows_));  // four floats a row
   tbb::parallel_for(std::size_t{0}, fronts_.size(), [&](std::size_t s) { make_panel(panels, s); });

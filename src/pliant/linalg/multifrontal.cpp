@@ -18,10 +18,12 @@
 // it is all of it or a part: same bits for any number of threads, and from refactor as from factor.
 #include "pliant/linalg/multifrontal.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <chrono>
 #include <cmath>
 
+#include "pliant/base/memory.hpp"
 #include "pliant/linalg/blas_threads.hpp"
 #include "pliant/linalg/extend_add.hpp"
 #include "pliant/linalg/tiles.hpp"
@@ -109,6 +111,16 @@ std::size_t Multifrontal::update_numbers() const {
   std::size_t sum = 0;
   for (Index s = 0; s < static_cast<Index>(plan_->supernodes.size()); ++s) sum += update_size(s);
   return sum;
+}
+
+std::int64_t Multifrontal::needed_bytes() const {
+  std::size_t numbers = numbers_.panels ? 0 : at(plan_->panel_numbers), stack = 0;
+  if (keep_) {
+    if (!kept_) numbers += update_numbers();
+  } else if (!numbers_.panels) {  // the pool has them otherwise
+    for (std::size_t size : stack_size_) stack = std::max(stack, size);
+  }
+  return static_cast<std::int64_t>((numbers + stack) * sizeof(double));
 }
 
 std::size_t Multifrontal::workspace_size(Index s) const {
@@ -302,6 +314,7 @@ FactorStatus Multifrontal::run(const BlockMatrix& A) {
 FactorStatus Multifrontal::factor(const BlockMatrix& A, Factorisation kind) try {
   complete_ = false;
   has_schur_ = false;
+  if (!memory_suffices(static_cast<double>(needed_bytes()))) return FactorStatus::out_of_memory;
   if (!numbers_.panels) numbers_.panels = make_aligned_array(at(plan_->panel_numbers));
   if (keep_ && !kept_) {
     kept_start_.resize(plan_->supernodes.size());

@@ -46,6 +46,9 @@ class Multifrontal {
   /// Work of the supernodes the last factor or refactor computed.
   double last_flops() const { return last_flops_; }
   std::size_t update_numbers() const;
+  /// Bytes that a factorisation takes beside those it has from the last one, as far as the plan tells: those of fronts
+  /// that wait for their parents are those of one thread.
+  std::int64_t needed_bytes() const;
   /// The last supernode's front before its elimination, where the plan keeps one for a Schur complement; lower
   /// triangle.
   const Eigen::MatrixXd& schur() const { return schur_; }

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -27,9 +28,7 @@ constexpr idx_t imbalance = 400;
 
 /// Graphs below this are ordered by METIS in one call; above, they are split here and the halves go to two threads.
 constexpr Index least_split = 4000;
-/// Separators tried at a split, of which the better is taken, and the levels at which this is done: the first ones
-/// decide most of the work.
-constexpr Index separators = 2;
+/// Levels at which several separators are tried: the first ones decide most of the work.
 constexpr int levels_of_choice = 2;
 
 /// METIS draws random numbers from the C library's one generator, so that two calls at once would change each other's
@@ -58,9 +57,19 @@ struct Trap {
 };
 Trap trap;
 
+/// METIS ends the process where its first allocations fail, before it is ready to report that. So what a call will need
+/// is tried here: an allocation that is not touched costs next to nothing.
+void require_room(const NodeGraph& graph) {
+  constexpr std::size_t least = std::size_t{1} << 20U, bytes_per_entry = 48;
+  void* room = std::malloc(least + bytes_per_entry * (graph.start.size() + graph.neighbours.size()));
+  if (!room) throw std::bad_alloc();
+  std::free(room);
+}
+
 /// Runs a call of METIS, alone until it is known that calls do not disturb each other.
 template <class Call>
-void call_metis(Call&& call) {
+void call_metis(const NodeGraph& graph, Call&& call) {
+  require_room(graph);
   static std::mutex one_at_a_time;
   static std::atomic<bool> independent = false;
   std::unique_lock lock(one_at_a_time, std::defer_lock);
@@ -85,7 +94,7 @@ void metis_order(const NodeGraph& graph, int seed, std::vector<Index>& order) {
   idx_t n = graph.nodes();
   auto options = metis_options(seed);
   std::vector<idx_t> start(graph.start), neighbours(graph.neighbours), position(at(n));
-  call_metis([&] {
+  call_metis(graph, [&] {
     return METIS_NodeND(&n, start.data(), neighbours.data(), nullptr, options.data(), order.data(), position.data());
   });
 }
@@ -103,7 +112,7 @@ std::array<std::vector<Index>, 3> split(const NodeGraph& graph, int seed, Index 
     auto options = metis_options(seed + static_cast<int>(k));
     std::vector<idx_t> start(graph.start), neighbours(graph.neighbours);
     attempt.part.resize(at(n));
-    call_metis([&] {
+    call_metis(graph, [&] {
       return METIS_ComputeVertexSeparator(&n, start.data(), neighbours.data(), nullptr, options.data(), &size,
                                           attempt.part.data());
     });
@@ -134,7 +143,7 @@ NodeGraph induced(const NodeGraph& graph, std::span<const Index> nodes) {
   return part;
 }
 
-std::vector<Index> dissect(const NodeGraph& graph, int seed, int level) {
+std::vector<Index> dissect(const NodeGraph& graph, int seed, Index separators, int level) {
   std::vector<Index> order(at(graph.nodes()));
   std::iota(order.begin(), order.end(), Index{0});
   if (graph.neighbours.empty()) return order;
@@ -145,7 +154,7 @@ std::vector<Index> dissect(const NodeGraph& graph, int seed, int level) {
   const std::array<std::vector<Index>, 3> parts = split(graph, seed, level < levels_of_choice ? separators : 1);
   std::array<std::vector<Index>, 2> part_orders;
   for_chunks(2, 1, [&](Index side, Index) {
-    part_orders[at(side)] = dissect(induced(graph, parts[at(side)]), seed, level + 1);
+    part_orders[at(side)] = dissect(induced(graph, parts[at(side)]), seed, separators, level + 1);
   });
   order.clear();
   for (std::size_t side : {0, 1}) {
@@ -200,15 +209,17 @@ NodeGraph node_graph(const BlockPattern& pattern) {
   return graph;
 }
 
-std::vector<Index> nested_dissection(const NodeGraph& graph, int seed) { return dissect(graph, seed, 0); }
+std::vector<Index> nested_dissection(const NodeGraph& graph, int seed, Index separators) {
+  return dissect(graph, seed, separators, 0);
+}
 
-std::vector<Index> elimination_order(const NodeGraph& graph, const AnalysisOptions& options) {
+std::vector<Index> elimination_order(const NodeGraph& graph, const AnalysisOptions& options, Index separators) {
   const auto best_of = [&](const NodeGraph& part) {
-    std::vector<Index> best = nested_dissection(part);
+    std::vector<Index> best = nested_dissection(part, 1, separators);
     if (options.attempts <= 1 || part.neighbours.empty()) return best;
     double least = elimination_work(part, best);
     for (int attempt = 1; attempt < options.attempts; ++attempt) {
-      std::vector<Index> order = nested_dissection(part, 1 + attempt * separators);
+      std::vector<Index> order = nested_dissection(part, 1 + attempt * separators, separators);
       const double work = elimination_work(part, order);
       if (work < least) {
         least = work;

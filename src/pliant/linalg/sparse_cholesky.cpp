@@ -266,7 +266,8 @@ SparseCholesky::Statistics SparseCholesky::statistics() const {
               ? implementation_->explicit_factor->bytes()
               : plan.panel_numbers * static_cast<std::int64_t>(in_float ? sizeof(float) : sizeof(double)),
           static_cast<std::int64_t>(implementation_->numeric.update_numbers() * sizeof(double)),
-          static_cast<Index>(plan.supernodes.size())};
+          static_cast<Index>(plan.supernodes.size()),
+          implementation_->numeric.needed_bytes()};
 }
 
 std::vector<SparseCholesky::SupernodeCost> SparseCholesky::supernode_costs() const {

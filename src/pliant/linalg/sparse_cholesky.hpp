@@ -26,6 +26,7 @@ class SparseCholesky {
     std::int64_t factor_bytes = 0;    ///< storage of the factor
     std::int64_t update_bytes = 0;    ///< storage refactor needs beside it
     Index supernodes = 0;
+    std::int64_t needed_bytes = 0;  ///< beside what it has, of a factorisation with kept updates if they are
   };
   struct Inertia {
     Index negative = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 namespace pliant {
 
@@ -16,6 +17,8 @@ using LinearColour = std::array<double, 3>;
 
 LinearColour to_linear(const Colour& colour);
 Colour from_linear(const LinearColour& linear);
+/// One channel of it as a byte, by a table.
+std::uint8_t srgb_byte(double linear);
 
 /// Scales from values to colours. Both rise evenly in lightness, so that equal steps of the value look equal and a grey
 /// print keeps their order.

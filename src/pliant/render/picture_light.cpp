@@ -13,11 +13,12 @@ namespace {
 
 constexpr double golden_angle = 2.39996322972865332;
 
-// Multiples of 36, so that 1, 4 or 9 shares are equal.
 constexpr int lamp_sources = 36;
 constexpr int sky_sources = 108;
-constexpr int lamp_resolution = 512;
-constexpr int sky_resolution = 144;
+/// Samples along a side of their images for each pixel of the picture's width, and how few and many at most.
+constexpr double lamp_samples = 0.4, sky_samples = 0.12;
+constexpr int lamp_resolution[] = {128, 512};
+constexpr int sky_resolution[] = {64, 144};
 
 constexpr double lamp_strength = 0.86;
 constexpr double sky_strength = 0.56;
@@ -30,17 +31,24 @@ Vec3 any_perpendicular(const Vec3& direction) {
   return direction.cross(Vec3::Unit(least)).normalized();
 }
 
+Vec3 vector(const float* v) {
+  return {static_cast<double>(v[0]), static_cast<double>(v[1]), static_cast<double>(v[2])};
+}
+
+int resolution(double samples, const int (&limits)[2], int width) {
+  return std::clamp(static_cast<int>(samples * width), limits[0], limits[1]);
+}
+
 }  // namespace
 
-PictureLight::PictureLight(const PictureScene& scene, const Vec3& up, const Vec3& right, const Vec3& back, int shares,
+PictureLight::PictureLight(const PictureScene& scene, const Vec3& up, const Vec3& right, const Vec3& back, int width,
                            Shadows shadows)
     : up_(up),
       centre_(scene.centre),
       radius_(std::max(scene.radius, 1e-30)),
-      shares_(shares),
       shadows_(shadows),
       lamp_direction_((1.0 * up - 0.6 * right + 0.55 * back).normalized()) {
-  // Both sets lie on spirals that turn by the golden angle: even coverage, and so is every share of it.
+  // Both sets lie on spirals that turn by the golden angle, which cover evenly.
   const Vec3 u = any_perpendicular(lamp_direction_);
   const Vec3 v = lamp_direction_.cross(u);
   std::vector<Vec3> lamp;
@@ -56,41 +64,49 @@ PictureLight::PictureLight(const PictureScene& scene, const Vec3& up, const Vec3
     const double angle = golden_angle * i;
     sky.push_back(height * up + r * (std::cos(angle) * right + std::sin(angle) * back));
   }
-  lamp_ = make_sources(lamp, lamp_resolution);
-  sky_ = make_sources(sky, sky_resolution);
+  lamp_ = make_sources(lamp, resolution(lamp_samples, lamp_resolution, width), lamp_strength);
+  sky_ = make_sources(sky, resolution(sky_samples, sky_resolution, width), 2 * sky_strength);
   if (shadows_ == Shadows::all) {
     for_chunks(lamp_sources + sky_sources, 1, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         Sources& sources = i < lamp_sources ? lamp_ : sky_;
-        draw_shadows(scene, sources.texel,
-                     sources.list[static_cast<std::size_t>(i < lamp_sources ? i : i - lamp_sources)]);
+        const auto k = static_cast<std::size_t>(i < lamp_sources ? i : i - lamp_sources);
+        draw_shadows(scene, sources, sources.views[k], sources.images[k]);
       }
     });
   }
-  for (int share = 0; share < shares; ++share) {
-    const Vec3 far = centre_ + 1e9 * radius_ * up;
-    open_ground_.push_back(receive(far, up, up, share).diffuse);
-  }
+  for (const Sources* sources : {&lamp_, &sky_})
+    for (const LightView& view : sources->views)
+      open_ground_ += static_cast<double>(sources->weight) * std::max(0.0, up.dot(vector(view.direction)));
 }
 
-PictureLight::Sources PictureLight::make_sources(const std::vector<Vec3>& directions, int resolution) const {
+PictureLight::Sources PictureLight::make_sources(const std::vector<Vec3>& directions, int size, double strength) const {
   Sources sources;
-  sources.texel = 2 * radius_ / (resolution - 4);  // two samples free on every side, for filtering
-  const int size = shadows_ == Shadows::all ? resolution : 0;
+  sources.texel = 2 * radius_ / (size - 4);  // two samples free on every side, for filtering
+  sources.weight = static_cast<float>(strength / static_cast<double>(directions.size()));
   for (const Vec3& direction : directions) {
-    const Vec3 u = any_perpendicular(direction);
-    NearnessImage image(size, size, -std::numeric_limits<float>::infinity());
-    sources.list.push_back({direction, u, direction.cross(u), std::move(image)});
+    const Vec3 u = any_perpendicular(direction), v = direction.cross(u);
+    LightView view{};
+    for (int k = 0; k < 3; ++k) {
+      view.direction[k] = static_cast<float>(direction[k]);
+      view.u[k] = static_cast<float>(u[k]);
+      view.v[k] = static_cast<float>(v[k]);
+    }
+    sources.views.push_back(view);
+    if (shadows_ == Shadows::all) sources.images.emplace_back(size, size, -std::numeric_limits<float>::infinity());
   }
   return sources;
 }
 
-void PictureLight::draw_shadows(const PictureScene& scene, double texel, Source& source) const {
-  const double half = source.image.width / 2.0;
+void PictureLight::draw_shadows(const PictureScene& scene, const Sources& sources, const LightView& view,
+                                NearnessImage& image) const {
+  const double half = image.width / 2.0;
+  const Vec3 u = vector(view.u) / sources.texel, v = vector(view.v) / sources.texel,
+             direction = vector(view.direction) / sources.texel;
   std::vector<Vec3> flat(scene.positions.size());
   for (std::size_t i = 0; i < flat.size(); ++i) {
-    const Vec3 x = (scene.positions[i] - centre_) / texel;
-    flat[i] = Vec3(half + x.dot(source.u), half + x.dot(source.v), x.dot(source.direction));
+    const Vec3 x = scene.positions[i] - centre_;
+    flat[i] = Vec3(half + x.dot(u), half + x.dot(v), x.dot(direction));
   }
   for (const auto& piece : scene.pieces) {
     const Vec3& a = flat[static_cast<std::size_t>(piece.corners[0])];
@@ -104,54 +120,39 @@ void PictureLight::draw_shadows(const PictureScene& scene, double texel, Source&
     triangle.slope_x = -n[0] / n[2];
     triangle.slope_y = -n[1] / n[2];
     triangle.offset = a[2] - triangle.slope_x * a[0] - triangle.slope_y * a[1];
-    draw(triangle, 0, source.image.height, source.image);
+    draw(triangle, 0, image.height, image);
   }
 }
 
-double PictureLight::visible(const Source& source, const Vec3& x) const {
-  const int size = source.image.width;
-  const double px = size / 2.0 + x.dot(source.u) - 0.5;
-  const double py = size / 2.0 + x.dot(source.v) - 0.5;
-  if (!(px >= 0 && py >= 0 && px < size - 1 && py < size - 1)) return 1;
-  const int i = static_cast<int>(px);
-  const int j = static_cast<int>(py);
-  const auto fx = static_cast<float>(px - i);
-  const auto fy = static_cast<float>(py - j);
-  const auto nearness = static_cast<float>(x.dot(source.direction));
-  const float* row = source.image.nearness.data() + std::ptrdiff_t{j} * size + i;
-  const float* next = row + size;
-  // A ramp one sample deep rather than a comparison: no jump (whether a point is lit is as good as random, and a wrong
-  // guess costs more than all the rest), and softer besides.
-  const auto lit = [&](float blocker) { return std::min(std::max(nearness - blocker + 1.0F, 0.0F), 1.0F); };
-  const float above = lit(row[0]) + fx * (lit(row[1]) - lit(row[0]));
-  const float below = lit(next[0]) + fx * (lit(next[1]) - lit(next[0]));
-  return static_cast<double>(above + fy * (below - above));
+void PictureLight::ask(const Vec3& point, const Vec3& normal, const Vec3& offset_normal, LitPoints& points) const {
+  for (int k = 0; k < 3; ++k) {
+    points.position[k].push_back(static_cast<float>(point[k] - centre_[k]));
+    points.normal[k].push_back(static_cast<float>(normal[k]));
+    points.offset[k].push_back(static_cast<float>(offset_normal[k]));
+  }
+  points.diffuse.push_back(0.0F);
+  points.lamp.push_back(0.0F);
 }
 
-PictureLight::Received PictureLight::receive(const Vec3& point, const Vec3& normal, const Vec3& offset_normal,
-                                             int share) const {
-  const auto first = static_cast<std::size_t>(share);
-  const auto stride = static_cast<std::size_t>(shares_);
-  // Moved off the surface by a little more than a sample, a plane does not shadow itself however it is inclined.
-  constexpr double offset = 1.6;
-  Received received;
-  const Vec3 at_lamp = (point - centre_) / lamp_.texel + offset * offset_normal;
-  double lamp = 0;
-  for (std::size_t i = first; i < lamp_.list.size(); i += stride) {
-    const double seen = visible(lamp_.list[i], at_lamp);
-    received.lamp += seen;
-    lamp += seen * std::max(0.0, normal.dot(lamp_.list[i].direction));
+void PictureLight::receive(const Sources& sources, float lamp_share, LitPoints& points) {
+  const std::size_t count = points.size();
+  points.resize((count + kLitTogether - 1) / kLitTogether * kLitTogether);
+  for (std::size_t i = 0; i < sources.views.size(); ++i) {
+    const NearnessImage* image = sources.images.empty() ? nullptr : &sources.images[i];
+    add_light(sources.views[i], image ? image->nearness.data() : nullptr, image ? image->width : 0,
+              static_cast<float>(1 / sources.texel), sources.weight,
+              lamp_share / static_cast<float>(sources.views.size()), points);
   }
-  const Vec3 at_sky = (point - centre_) / sky_.texel + offset * offset_normal;
-  double sky = 0;
-  for (std::size_t i = first; i < sky_.list.size(); i += stride) {
-    const double cosine = normal.dot(sky_.list[i].direction);
-    if (cosine > 0) sky += 2 * cosine * visible(sky_.list[i], at_sky);
+  points.resize(count);
+}
+
+void PictureLight::receive_sky(LitPoints& points) const {
+  receive(sky_, 0.0F, points);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Vec3 normal(static_cast<double>(points.normal[0][i]), static_cast<double>(points.normal[1][i]),
+                      static_cast<double>(points.normal[2][i]));
+    points.diffuse[i] += static_cast<float>(bounce_strength * 0.5 * (1 - normal.dot(up_)));
   }
-  received.lamp *= static_cast<double>(shares_) / lamp_sources;
-  received.diffuse = lamp_strength * lamp * shares_ / lamp_sources + sky_strength * sky * shares_ / sky_sources +
-                     bounce_strength * 0.5 * (1 - normal.dot(up_));
-  return received;
 }
 
 }  // namespace pliant

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "pliant/render/picture_light_kernels.hpp"
 #include "pliant/render/picture_raster.hpp"
 #include "pliant/render/picture_scene.hpp"
 
@@ -11,55 +12,49 @@ namespace pliant {
 /// ground.
 ///
 /// Lamp and sky are each replaced by many far point lights, each with a depth image of the scene as it sees it: what it
-/// does not see lies in its shadow. A sample of the picture asks only one share of the lights, the samples of one pixel
-/// ask different shares, so that a pixel as a whole has asked all of them: soft shadows without noise, at the price of
-/// a few look-ups a sample.
+/// does not see lies in its shadow. Points ask for light many at a time, one light after the other: the part of the
+/// depth image that neighbours need stays in the cache, and eight points are looked up together.
 class PictureLight {
  public:
   enum class Shadows { none, all };
 
   /// `up`, `right`, `back` are unit vectors: the vertical, to the viewer's right, and horizontally towards the viewer.
-  /// Light is divided into `shares`.
-  PictureLight(const PictureScene& scene, const Vec3& up, const Vec3& right, const Vec3& back, int shares,
+  /// Shadows are as sharp as a picture `width` pixels wide can show.
+  PictureLight(const PictureScene& scene, const Vec3& up, const Vec3& right, const Vec3& back, int width,
                Shadows shadows);
 
-  struct Received {
-    double diffuse = 0;  ///< irradiance over pi: what a white matt surface shows
-    double lamp = 0;     ///< how much of the lamp is visible, 0 to 1
-  };
-  /// At a point with unit shading normal `normal`; `offset_normal` is the true normal of the surface.
-  Received receive(const Vec3& point, const Vec3& normal, const Vec3& offset_normal, int share) const;
-  /// The light on a horizontal plane with nothing in the way, for the same share.
-  double open_ground(int share) const { return open_ground_[static_cast<std::size_t>(share)]; }
+  /// Adds a point with unit shading normal `normal`; `offset_normal` is the true normal of the surface.
+  void ask(const Vec3& point, const Vec3& normal, const Vec3& offset_normal, LitPoints& points) const;
+  /// Fills in the light that the points receive from the lamp, and from sky and ground. The latter changes little from
+  /// one pixel to the next.
+  void receive_lamp(LitPoints& points) const { receive(lamp_, 1.0F, points); }
+  void receive_sky(LitPoints& points) const;
+  /// The light on a horizontal plane with nothing in the way.
+  double open_ground() const { return open_ground_; }
   const Vec3& lamp_direction() const { return lamp_direction_; }
 
  private:
-  /// One far point light. Its image shows the scene along `direction`; lengths are in samples of the image.
-  struct Source {
-    Vec3 direction;  ///< towards the light
-    Vec3 u, v;       ///< axes of its image
-    NearnessImage image;
-  };
-  /// Sources with images of one resolution.
+  /// Point lights with depth images of one resolution, which show the scene along their direction.
   struct Sources {
     double texel = 1;  ///< size of a sample of the images, m
-    std::vector<Source> list;
+    float weight = 1;  ///< of one, in what a surface that faces it shows
+    std::vector<LightView> views;
+    std::vector<NearnessImage> images;  ///< none without shadows
   };
 
-  Sources make_sources(const std::vector<Vec3>& directions, int resolution) const;
-  void draw_shadows(const PictureScene& scene, double texel, Source& source) const;
-  /// `x` is the point relative to the centre of the scene, in samples, moved off its surface.
-  double visible(const Source& source, const Vec3& x) const;
+  Sources make_sources(const std::vector<Vec3>& directions, int resolution, double strength) const;
+  static void receive(const Sources& sources, float lamp_share, LitPoints& points);
+  void draw_shadows(const PictureScene& scene, const Sources& sources, const LightView& view,
+                    NearnessImage& image) const;
 
   Vec3 up_;
   Vec3 centre_;
   double radius_;
-  int shares_;
   Shadows shadows_;
   Vec3 lamp_direction_;
   Sources lamp_;
   Sources sky_;
-  std::vector<double> open_ground_;
+  double open_ground_ = 0;
 };
 
 }  // namespace pliant

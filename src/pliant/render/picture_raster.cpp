@@ -55,11 +55,24 @@ void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& 
                                          edges[2].b * y + edges[2].c};
     const double nearness_along = t.slope_y * y + t.offset;
     const std::size_t row = static_cast<std::size_t>(j) * static_cast<std::size_t>(width);
-    for (int i = first_column; i < end_column; ++i) {
+    // Rounding keeps the order of products, so that the samples inside are a run of the row; where it begins and ends
+    // is estimated, then tested.
+    const auto inside = [&](int i) {
       const double x = i + 0.5;
-      if (edges[0].a * x + along[0] < 0 || edges[1].a * x + along[1] < 0 || edges[2].a * x + along[2] < 0) continue;
-      visit(row + static_cast<std::size_t>(i), static_cast<float>(t.slope_x * x + nearness_along));
+      return edges[0].a * x + along[0] >= 0 && edges[1].a * x + along[1] >= 0 && edges[2].a * x + along[2] >= 0;
+    };
+    double low = first_column, high = end_column;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double crossing = -along[k] / edges[k].a - 0.5;
+      if (edges[k].a > 0) low = std::max(low, crossing);
+      if (edges[k].a < 0) high = std::min(high, crossing);
     }
+    int begin = std::max(first_column, clamp_to(low, 0, width) - 1),
+        end = std::min(end_column, clamp_to(high, 0, width) + 2);
+    while (begin < end && !inside(begin)) ++begin;
+    while (begin < end && !inside(end - 1)) --end;
+    for (int i = begin; i < end; ++i)
+      visit(row + static_cast<std::size_t>(i), static_cast<float>(t.slope_x * (i + 0.5) + nearness_along));
   }
 }
 

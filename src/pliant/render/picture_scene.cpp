@@ -56,6 +56,28 @@ void smooth_normals(PictureScene& scene, const std::vector<Vec3>& areas, double 
   });
 }
 
+/// Bodies hand over the nodes of their inside as well, which would be projected for every light.
+void drop_unseen_positions(PictureScene& scene) {
+  std::vector<Index> number(scene.positions.size(), -1);
+  Index count = 0;
+  for (auto* pieces : {&scene.pieces, &scene.glass})
+    for (auto& piece : *pieces)
+      for (Index& v : piece.corners) {
+        Index& n = number[static_cast<std::size_t>(v)];
+        if (n < 0) n = count++;
+        v = n;
+      }
+  std::vector<Vec3> positions(static_cast<std::size_t>(count));
+  std::vector<double> values(positions.size());
+  for (std::size_t v = 0; v < number.size(); ++v)
+    if (number[v] >= 0) {
+      positions[static_cast<std::size_t>(number[v])] = scene.positions[v];
+      values[static_cast<std::size_t>(number[v])] = scene.values[v];
+    }
+  scene.positions = std::move(positions);
+  scene.values = std::move(values);
+}
+
 }  // namespace
 
 PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crease_degrees) {
@@ -88,6 +110,7 @@ PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crea
       if (!surface.glass) areas.push_back(area);
     }
   }
+  drop_unseen_positions(*this);
   smooth_normals(*this, areas, crease_degrees);
 
   if (pieces.empty()) return;

@@ -20,6 +20,8 @@ std::string_view to_string(Outcome outcome) {
       return "line-search-failed";
     case Outcome::factorisation_failed:
       return "factorisation-failed";
+    case Outcome::out_of_memory:
+      return "out-of-memory";
     case Outcome::inverted_start:
       return "inverted-start";
     case Outcome::intersecting_start:

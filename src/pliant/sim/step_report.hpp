@@ -19,7 +19,9 @@ enum class Outcome {
   iteration_limit,       ///< the state is the last iterate
   line_search_failed,    ///< no acceptable step length above the smallest; the state is the last iterate
   diverged,              ///< the step ran away (docs/architecture.md, "Steps that run away"); the state is unchanged
-  factorisation_failed,  ///< the matrix could not be factorised (singular, out of memory); the state is unchanged
+  factorisation_failed,  ///< the matrix could not be factorised (singular, not positive definite); the state is
+                         ///< unchanged
+  out_of_memory,         ///< there is not enough memory for the step; the state is unchanged
   inverted_start,        ///< infinite energy where the step begins; the state is unchanged
   intersecting_start,    ///< surfaces cut each other where the step begins; the state is unchanged
   not_finite,            ///< a NaN or infinity in positions, velocities, forces or matrix; the state is unchanged
@@ -31,10 +33,14 @@ inline constexpr Outcome kOutcomes[] = {Outcome::converged,
                                         Outcome::line_search_failed,
                                         Outcome::diverged,
                                         Outcome::factorisation_failed,
+                                        Outcome::out_of_memory,
                                         Outcome::inverted_start,
                                         Outcome::intersecting_start,
                                         Outcome::not_finite};
 std::string_view to_string(Outcome outcome);
+/// What helps against Outcome::out_of_memory, for people.
+inline constexpr std::string_view kLessMemory =
+    "a solver without a factor (fp-pxpbd, or pod-newton with linear = \"pcg\"), a coarser mesh, or a lower order";
 
 /// The same measures for every family, of the state a step leaves behind, over the free unknowns: what is missing to
 /// the equation of the step (sim/step_problem.hpp), whatever the family solved.

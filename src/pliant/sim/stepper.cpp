@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <new>
 
+#include "pliant/base/memory.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/judgement.hpp"
@@ -29,7 +31,15 @@ StepReport Stepper::step(State& state, double h) {
     const Stopwatch watch(report.seconds.total);
     ContactStep* contact = potential_->contact();
     if (contact) contact->count_seconds_in(&report.seconds.contact);
-    take_step(state, h, report);
+    try {
+      take_step(state, h, report);
+    } catch (const std::bad_alloc& error) {
+      is_spoilt_ = true;
+      const auto* shortage = dynamic_cast<const MemoryShortage*>(&error);
+      report.end(
+          Outcome::out_of_memory,
+          fmt::format("{}; remedy: {}", shortage ? shortage->what() : "there is not enough for the step", kLessMemory));
+    }
     if (contact) contact->count_seconds_in(nullptr);
   }
   return report;
@@ -50,6 +60,10 @@ void Stepper::take_step(State& state, double h, StepReport& report) {
 
 /// Makes the problem, unless nothing can be stepped from here.
 bool Stepper::can_start(const State& state, double h, StepReport& report) {
+  if (is_spoilt_) {
+    report.end(Outcome::out_of_memory, "memory ran out in an earlier step; make a new stepper");
+    return false;
+  }
   if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
     report.end(Outcome::not_finite, "the state to start from has positions or velocities that are not finite");
     return false;

@@ -52,7 +52,11 @@ class Stepper {
  public:
   virtual ~Stepper();
   virtual std::string_view name() const = 0;
+  /// Never throws std::bad_alloc: a step for which memory does not suffice is reported as such.
   StepReport step(State& state, double h);
+  /// Whether memory ran out in the middle of an earlier step. What is left here is then not to be relied on, and all
+  /// further steps are refused: a new stepper is to be made.
+  bool is_spoilt() const { return is_spoilt_; }
 
   /// What is left unbalanced at the end of the last accepted step: the gradient of its incremental potential, N, zero
   /// where positions are prescribed. Its norm is the force residual of the report. Empty before the first step.
@@ -90,6 +94,7 @@ class Stepper {
   std::unique_ptr<IncrementalPotential> potential_;
   double elastic_scale_ = 0;  ///< J
   Solution solution_;
+  bool is_spoilt_ = false;
   VecX unbalanced_;
   VecX contact_force_, contact_pressure_;  ///< of the last step
 };

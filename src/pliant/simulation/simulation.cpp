@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "pliant/base/error.hpp"
 #include "pliant/simulation/carry_over.hpp"
@@ -137,9 +138,16 @@ void Simulation::set_state(const State& state) {
 
 StepReport Simulation::step() {
   make_due_cuts();
-  // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
-  next_ = *state_;
-  StepReport report = stepper_->step(next_, scene_.dt);
+  StepReport report;
+  try {
+    if (stepper_->is_spoilt()) stepper_ = make_stepper(scene_, model_);
+    // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
+    next_ = *state_;
+  } catch (const std::bad_alloc&) {
+    report.end(Outcome::out_of_memory, fmt::format("there is not enough to begin a step; remedy: {}", kLessMemory));
+    return report;
+  }
+  report = stepper_->step(next_, scene_.dt);
   if (took(report)) {
     *state_ = next_;
     has_stepped_ = true;

@@ -58,7 +58,8 @@ class Simulation {
   std::size_t cuts_made() const { return cuts_made_; }
 
   /// Advances the state by the scene's time step. A step that has not converged leaves the state as it was, unless the
-  /// scene says to proceed and there is a last iterate.
+  /// scene says to proceed and there is a last iterate. After one that ran out of memory, the next is taken by a new
+  /// stepper, which remembers nothing of earlier steps.
   StepReport step();
   /// Whether step() has taken the step of this report.
   bool took(const StepReport& report) const {

@@ -47,6 +47,7 @@ void StepGuard::end(Solution& solution, StepReport& report) {
 }
 
 void StepGuard::end(Solution& solution, StepReport& report, double stored, const VecX& stored_gradient) {
+  if (report.outcome == Outcome::out_of_memory) return;  // Newton's method would need no less
   bool bad = !report.succeeded();
   if (!bad) {
     solution.energy =

@@ -62,6 +62,11 @@ std::string compressed(std::string_view bytes) {
   return result;
 }
 
+template <class Value>
+std::string packed(std::span<const Value> values) {
+  return compressed({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+}
+
 std::string escaped(std::string_view text) {
   std::string result;
   for (char c : text) {
@@ -97,10 +102,13 @@ class VtuText {
  public:
   template <class Value>
   void array(const char* type, std::string_view name, int components, std::span<const Value> values) {
+    array(type, name, components, packed(values));
+  }
+  void array(const char* type, std::string_view name, int components, const std::string& bytes) {
     xml += fmt::format(
         "<DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n", type,
         escaped(name), components, appended.size());
-    appended += compressed({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+    appended += bytes;
   }
 
   void fields(const char* tag, std::span<const VtuField> list, [[maybe_unused]] std::size_t count) {
@@ -153,20 +161,28 @@ std::uint8_t cell_type(int nodes_per_cell) {
 
 }  // namespace
 
-void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
-  std::vector<Index> connectivity;
+VtuPackedCells::VtuPackedCells(std::span<const VtuCells> cells) {
+  std::vector<Index> all;
   std::vector<std::int64_t> ends;
-  std::vector<std::uint8_t> types;
-  for (const VtuCells& block : grid.cells) {
+  std::vector<std::uint8_t> kinds;
+  for (const VtuCells& block : cells) {
     const auto per_cell = static_cast<std::size_t>(block.nodes_per_cell);
     assert(block.nodes.size() % per_cell == 0);
-    types.insert(types.end(), block.nodes.size() / per_cell, cell_type(block.nodes_per_cell));
+    kinds.insert(kinds.end(), block.nodes.size() / per_cell, cell_type(block.nodes_per_cell));
     for (std::size_t end = per_cell; end <= block.nodes.size(); end += per_cell) {
-      ends.push_back(static_cast<std::int64_t>(connectivity.size() + end));
+      ends.push_back(static_cast<std::int64_t>(all.size() + end));
     }
-    connectivity.insert(connectivity.end(), block.nodes.begin(), block.nodes.end());
+    all.insert(all.end(), block.nodes.begin(), block.nodes.end());
   }
+  count = kinds.size();
+  connectivity = packed<Index>(all);
+  offsets = packed<std::int64_t>(ends);
+  types = packed<std::uint8_t>(kinds);
+}
 
+void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
+  const VtuPackedCells own = grid.packed_cells ? VtuPackedCells() : VtuPackedCells(grid.cells);
+  const VtuPackedCells& cells = grid.packed_cells ? *grid.packed_cells : own;
   const std::size_t points = grid.points.size() / 3;
   VtuText text;
   text.xml =
@@ -175,15 +191,15 @@ void write_vtu(const std::filesystem::path& path, const VtuGrid& grid) {
       "compressor=\"vtkZLibDataCompressor\">\n"
       "<UnstructuredGrid>\n";
   text.strings(grid.strings);
-  text.xml += fmt::format("<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n", points, types.size());
+  text.xml += fmt::format("<Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n<Points>\n", points, cells.count);
   text.array<double>("Float64", "Points", 3, grid.points);
   text.xml += "</Points>\n<Cells>\n";
-  text.array<Index>("Int32", "connectivity", 1, connectivity);
-  text.array<std::int64_t>("Int64", "offsets", 1, ends);
-  text.array<std::uint8_t>("UInt8", "types", 1, types);
+  text.array("Int32", "connectivity", 1, cells.connectivity);
+  text.array("Int64", "offsets", 1, cells.offsets);
+  text.array("UInt8", "types", 1, cells.types);
   text.xml += "</Cells>\n";
   text.fields("PointData", grid.point_fields, points);
-  text.fields("CellData", grid.cell_fields, types.size());
+  text.fields("CellData", grid.cell_fields, cells.count);
   text.xml += "</Piece>\n</UnstructuredGrid>\n<AppendedData encoding=\"raw\">\n_";
   const std::array<std::string_view, 3> pieces = {text.xml, text.appended, "\n</AppendedData>\n</VTKFile>\n"};
   write_atomically(path, pieces);

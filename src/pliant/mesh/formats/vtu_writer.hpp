@@ -36,9 +36,19 @@ struct VtuStrings {
   std::span<const std::string> lines = {};
 };
 
+/// Cells compressed once, for many files that share them.
+struct VtuPackedCells {
+  std::size_t count = 0;
+  std::string connectivity, offsets, types;
+
+  VtuPackedCells() = default;
+  explicit VtuPackedCells(std::span<const VtuCells> cells);
+};
+
 struct VtuGrid {
   std::span<const double> points = {};  ///< x, y, z of each, m
   std::span<const VtuCells> cells = {};
+  const VtuPackedCells* packed_cells = nullptr;  ///< in place of `cells`, where they are at hand
   std::span<const VtuField> point_fields = {};
   std::span<const VtuField> cell_fields = {};
   std::span<const VtuStrings> strings = {};

@@ -13,6 +13,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
+#include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
 
@@ -381,10 +382,8 @@ bool ConjacStepper::solve_for_velocities(StepReport& report) {
 }
 
 bool ConjacStepper::fail(FactorStatus status, StepReport& report) const {
-  report.end(
-      status == FactorStatus::not_finite ? Outcome::not_finite : Outcome::factorisation_failed,
-      fmt::format("the stiffness of the quasistatic nodes could not be factorised: {}{}", to_string(status),
-                  options_.stiffness == StiffnessKind::exact ? "; stiffness = \"on-demand\" projects it instead" : ""));
+  end_without_factor(report, status, cholesky_, "the stiffness of the quasistatic nodes",
+                     options_.stiffness == StiffnessKind::exact ? "stiffness = \"on-demand\" projects it instead" : "");
   return false;
 }
 

@@ -4,6 +4,7 @@
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/solvers/conjac/tangential_stiffness.hpp"
+#include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
 
@@ -117,8 +118,7 @@ bool LinearlyImplicitStepper::solve(StepReport& report) {
     cholesky_.solve(v_);
     return true;
   }
-  report.end(status == FactorStatus::not_finite ? Outcome::not_finite : Outcome::factorisation_failed,
-             fmt::format("the matrix of the step could not be factorised: {}", to_string(status)));
+  end_without_factor(report, status, cholesky_, "the matrix of the step");
   return false;
 }
 

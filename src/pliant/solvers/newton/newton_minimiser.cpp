@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
 
@@ -100,8 +101,9 @@ bool NewtonMinimiser::find_direction(StepReport& report) {
     return false;
   }
   if (status != FactorStatus::ok) {
-    end(report, Outcome::factorisation_failed,
-        fmt::format("the matrix could not be factorised: {}", to_string(status)));
+    StepReport failure;
+    end_without_factor(failure, status, system_.cholesky(), "the matrix");
+    end(report, failure.outcome, failure.detail);
     return false;
   }
   ++report.iterations;

@@ -3,7 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
-#include "pliant/base/physical_memory.hpp"
+#include "pliant/base/memory.hpp"
 #include "pliant/base/stopwatch.hpp"
 
 namespace pliant {

@@ -42,6 +42,9 @@ class NewtonSystem {
   /// matrix is not positive definite. Asked for LDL^T, they give the iterate before it, a descent direction.
   FactorStatus solve(Factorisation kind, const VecX& g, VecX& dx);
 
+  /// For what a factor needs, where there is none.
+  const SparseCholesky& cholesky() const { return cholesky_; }
+
   /// What `automatic` goes by, as Stepper::memory().
   std::vector<double> memory() const;
   void recall(std::span<const double> memory) { choice_.recall(memory); }

@@ -155,18 +155,22 @@ bool PxpbdStepper::iterate(StepReport& report) {
 /// One iteration of Algorithms 1 and 2: every element once, then what is grabbed, and every node that may touch a
 /// collider.
 void PxpbdStepper::sweep() {
-  for (Index colour = 0; colour < elements_.colours(); ++colour) {
-    const Range range = elements_.colour(colour);
-    for_chunks(range.size(), kBatchGrain, [&](Index begin, Index end) {
-      for (Index b = range.begin + begin; b < range.begin + end; ++b) {
-        const pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
-        Batch9 F, Q;
-        pbd::gather_gradients(nodes_.data(), batch, F);
-        local_->update(b, F, Q);
-        pbd::scatter_displacements(batch, Q, nodes_.axes(), nodes_.data());
-      }
-    });
+  if (!colours_ || coloured_for_ != elements_.sorts()) {
+    std::vector<Index> batches;
+    for (Index colour = 0; colour < elements_.colours(); ++colour) batches.push_back(elements_.colour(colour).size());
+    colours_ = std::make_unique<Stages>(std::move(batches), kBatchGrain);
+    coloured_for_ = elements_.sorts();
   }
+  colours_->run([&](Index colour, Index begin, Index end) {
+    const Index first = elements_.colour(colour).begin;
+    for (Index b = first + begin; b < first + end; ++b) {
+      const pbd::ElementBatch& batch = elements_.batches()[static_cast<std::size_t>(b)];
+      Batch9 F, Q;
+      pbd::gather_gradients(nodes_.data(), batch, F);
+      local_->update(b, F, Q);
+      pbd::scatter_displacements(batch, Q, nodes_.axes(), nodes_.data());
+    }
+  });
   grabs_.update(nodes_.data(), nodes_.axes());
   colliders_.update(nodes_);
   if (contact_) contact_round();

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "pliant/math/stages.hpp"
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/pxpbd/collider_forces.hpp"
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
@@ -60,6 +61,8 @@ class PxpbdStepper final : public Stepper {
   IncrementalPotential* relaxed_ = nullptr;        ///< that of the step or the substep at hand
   ConvergenceTest convergence_;
   pbd::Elements elements_;
+  std::unique_ptr<Stages> colours_;  ///< the batches of each
+  int coloured_for_ = -1;            ///< Elements::sorts() then
   pbd::Nodes nodes_;
   pbd::ColliderForces colliders_;
   pbd::GrabForces grabs_;

@@ -19,6 +19,8 @@ class LaplacianHessian final : public InitialHessian {
     return matrix_.prepare(potential.problem(), report.factorisations);
   }
   FactorStatus status() const override { return matrix_.status(); }
+  const SparseCholesky* cholesky() const override { return &matrix_.cholesky(); }
+  int linear_iterations() const override { return matrix_.linear_iterations(); }
   void solve(const VecX& q, const Lbfgs&, VecX& r) override {
     if (!follows_) return matrix_.solve(q, r);
     r = q;
@@ -93,7 +95,7 @@ class RestPoseHessian final : public InitialHessian {
       rotations_.compute(potential.start(), held_);
     }
     if (made_for_.fits(problem)) return false;
-    made_for_ = MatrixKey(problem);
+    made_for_ = MatrixKey();
     prescribed_ = problem.fixed;
     BlockMatrix H = potential.make_matrix();
     potential.rest_hessian(H);
@@ -102,9 +104,11 @@ class RestPoseHessian final : public InitialHessian {
     ++report.factorisations;
     status_ = cholesky_.factor(H);
     if (status_ == FactorStatus::ok) cholesky_.make_explicit();
+    if (status_ != FactorStatus::out_of_memory) made_for_ = MatrixKey(problem);  // tried again otherwise
     return true;
   }
   FactorStatus status() const override { return status_; }
+  const SparseCholesky* cholesky() const override { return &cholesky_; }
 
   /// R A^{-1} R^T q
   void solve(const VecX& q, const Lbfgs& pairs, VecX& r) override {
@@ -167,7 +171,7 @@ class FrameStartHessian final : public InitialHessian {
   FrameStartHessian(std::shared_ptr<const Model> model, const InitialHessianOptions& options)
       : model_(std::move(model)), options_(options), laplacian_(model_, options.laplacian), H_(model_->pattern(), 3) {
     follow_pattern();
-    if (!options_.iterative) return;
+    if (!is_iterative()) return;
     if (options_.preconditioner == InitialPreconditioner::laplacian)
       shared_ = std::make_unique<LaplacianPreconditioner>(model_->pattern());
     else
@@ -178,10 +182,10 @@ class FrameStartHessian final : public InitialHessian {
 
   bool prepare(IncrementalPotential& potential, StepReport& report) override {
     linear_iterations_ = 0;
-    if (options_.iterative) prepare_preconditioner(potential);
+    if (is_iterative()) prepare_preconditioner(potential);
     potential.hessian(potential.start(), Projection::analytic, 1, H_);
     follow_pattern();
-    if (options_.iterative) {
+    if (is_iterative()) {
       product_.set(H_);
       if (options_.preconditioner == InitialPreconditioner::jacobi) preconditioner_->set(product_);
       status_ = FactorStatus::ok;
@@ -192,10 +196,11 @@ class FrameStartHessian final : public InitialHessian {
     return true;
   }
   FactorStatus status() const override { return status_; }
+  const SparseCholesky* cholesky() const override { return &cholesky_; }
   int linear_iterations() const override { return linear_iterations_; }
 
   void solve(const VecX& q, const Lbfgs&, VecX& r) override {
-    if (!options_.iterative) {
+    if (!is_iterative()) {
       r = q;
       cholesky_.solve(r);
       return;
@@ -206,11 +211,13 @@ class FrameStartHessian final : public InitialHessian {
   }
 
  private:
+  bool is_iterative() const { return options_.linear == HessianSolve::gradients; }
+
   /// Contact couples other nodes in every step.
   void follow_pattern() {
     if (pattern_ == H_.shared_pattern()) return;
     pattern_ = H_.shared_pattern();
-    if (options_.iterative)
+    if (is_iterative())
       product_ = BlockProduct<double>(pattern_, 3);
     else
       cholesky_.analyze(pattern_, 3);
@@ -299,14 +306,20 @@ class IterativeLaplacian final : public InitialHessian {
 
 std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model> model,
                                                      const InitialHessianOptions& options) {
-  if (options.iterative && options.kind != InitialHessianKind::laplacian &&
+  if (options.linear == HessianSolve::gradients && options.kind != InitialHessianKind::laplacian &&
       options.kind != InitialHessianKind::frame_start)
     throw InputError("linear 'pcg' goes with the hessians 'laplacian' and 'frame-start'; others are solved directly");
+  if (options.linear == HessianSolve::multigrid && (options.kind != InitialHessianKind::laplacian || model->contact()))
+    throw InputError("linear 'multigrid' goes with the hessian 'laplacian', without contact; take 'auto'");
+  LaplacianMatrix::Options laplacian = options.laplacian;
+  if (options.linear == HessianSolve::direct) laplacian.solve = LaplacianMatrix::Solve::factor;
+  if (options.linear == HessianSolve::multigrid) laplacian.solve = LaplacianMatrix::Solve::multigrid;
   switch (options.kind) {
     case InitialHessianKind::laplacian:
-      if (options.iterative) return std::make_unique<IterativeLaplacian>(std::move(model), options);
-      if (model->contact()) return std::make_unique<ContactLaplacian>(std::move(model), options.laplacian);
-      return std::make_unique<LaplacianHessian>(std::move(model), options.laplacian);
+      if (options.linear == HessianSolve::gradients)
+        return std::make_unique<IterativeLaplacian>(std::move(model), options);
+      if (model->contact()) return std::make_unique<ContactLaplacian>(std::move(model), laplacian);
+      return std::make_unique<LaplacianHessian>(std::move(model), laplacian);
     case InitialHessianKind::scaled_identity:
       return std::make_unique<ScaledIdentity>(std::move(model));
     case InitialHessianKind::rest_pose:

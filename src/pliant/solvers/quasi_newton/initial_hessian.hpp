@@ -21,9 +21,14 @@ enum class InitialHessianKind {
 /// Conjugate gradients in place of a factorisation (figs. 16 and 17).
 enum class InitialPreconditioner { jacobi, rest_pose, laplacian };
 
+/// How systems with A are solved. `automatic`: by a factor, and for the laplacian by multigrid where that is quicker or
+/// a factor does not fit into memory. `gradients` goes with `laplacian` and `frame_start`, `multigrid` with
+/// `laplacian`.
+enum class HessianSolve { automatic, direct, gradients, multigrid };
+
 struct InitialHessianOptions {
   InitialHessianKind kind = InitialHessianKind::laplacian;
-  bool iterative = false;  ///< `laplacian` and `frame_start` only
+  HessianSolve linear = HessianSolve::automatic;
   InitialPreconditioner preconditioner = InitialPreconditioner::laplacian;
   int linear_iterations = 15;  ///< conjugate gradients always take this many
   LaplacianMatrix::Options laplacian;
@@ -40,6 +45,8 @@ class InitialHessian {
   /// when that has no factor; status() tells why.
   virtual bool update(IncrementalPotential&, const VecX& /*x*/, StepReport&) { return true; }
   virtual FactorStatus status() const = 0;
+  /// The factor that there is not, for what it needs; null where A has none.
+  virtual const SparseCholesky* cholesky() const { return nullptr; }
   /// r = A^{-1} q, or nearly; zero where prescribed, as q is.
   virtual void solve(const VecX& q, const Lbfgs& pairs, VecX& r) = 0;
   /// The same at rest: a function of what A was made for alone.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "pliant/base/memory.hpp"
+#include "pliant/math/parallel.hpp"
+
 namespace pliant {
 
 namespace {
@@ -36,7 +39,34 @@ const T& one_or_each(const std::vector<T>& list, std::size_t e) {
   return list.size() == 1 ? list[0] : list[e];
 }
 
+/// The stiffness of a body's laws where they differ: one for all elements, or one for each.
+struct BodyStiffness {
+  std::vector<double> isotropic;
+  std::vector<std::vector<double>> fibres;
+
+  BodyStiffness(const Body& body, StretchRange range) {
+    StiffnessTable table(range);
+    for (const Lame& lame : body.lame) isotropic.push_back(table.of(*body.law, lame));
+    for (const Fibres& group : body.fibres) {
+      StiffnessTable own(range);
+      std::vector<double>& list = fibres.emplace_back();
+      for (const FibreParameters& parameters : group.parameters) list.push_back(own.of(*group.law, parameters));
+    }
+  }
+  /// k 1 + sum_f k_f d d^T
+  Mat3 of(const Body& body, std::size_t e) const {
+    Mat3 C = one_or_each(isotropic, e) * Mat3::Identity();
+    for (std::size_t f = 0; f < fibres.size(); ++f) {
+      const Vec3& d = one_or_each(body.fibres[f].directions, e);
+      if (d.squaredNorm() > 0) C += one_or_each(fibres[f], e) / d.squaredNorm() * d * d.transpose();
+    }
+    return C;
+  }
+};
+
 void add_solid(const Body& body, StretchRange range, BlockMatrix& L) {
+  constexpr int kMostNodes = 20;
+  constexpr Index kBlock = 1 << 15, kGrain = 512;  // elements whose matrices are kept, and are computed, at a time
   const FeMesh& mesh = *body.elements;
   const ReferenceElement& reference = mesh.reference();
   const auto n = static_cast<std::size_t>(reference.nodes());
@@ -46,30 +76,38 @@ void add_solid(const Body& body, StretchRange range, BlockMatrix& L) {
     gradients.emplace_back(
         Eigen::Map<const Eigen::Matrix<double, 3, Eigen::Dynamic>>(table.data(), 3, static_cast<Eigen::Index>(n)));
   }
-  StiffnessTable isotropic(range);
-  std::vector<StiffnessTable> fibres(body.fibres.size(), StiffnessTable(range));
-  for (std::size_t e = 0; e < mesh.volumes().size(); ++e) {
-    Mat3 C = isotropic.of(*body.law, one_or_each(body.lame, e)) * Mat3::Identity();
-    for (std::size_t f = 0; f < body.fibres.size(); ++f) {
-      const Fibres& group = body.fibres[f];
-      const Vec3& d = one_or_each(group.directions, e);
-      if (d.squaredNorm() > 0)
-        C += fibres[f].of(*group.law, one_or_each(group.parameters, e)) / d.squaredNorm() * d * d.transpose();
-    }
-    // grad N = B^T g with the inverse rest edges B, so that grad N^T C grad N = g^T (B C B^T) g.
-    const Mat3& B = mesh.inverse_edges()[e];
-    const Mat3 pulled = mesh.volumes()[e] * B * C * B.transpose();
-    Eigen::MatrixXd K = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(n), static_cast<Eigen::Index>(n));
-    for (int q = 0; q < reference.points(); ++q) {
-      const auto& g = gradients[static_cast<std::size_t>(q)];
-      K += reference.weights()[static_cast<std::size_t>(q)] * (g.transpose() * pulled * g);
-    }
-    const auto nodes = mesh.elements().subspan(e * n, n);
-    for (std::size_t a = 0; a < n; ++a)
-      for (std::size_t b = 0; b < n; ++b) {
-        const Index p = body.nodes.begin + nodes[a], q = body.nodes.begin + nodes[b];
-        if (p <= q) *L.block(L.pattern().find(p, q)) += K(static_cast<Eigen::Index>(a), static_cast<Eigen::Index>(b));
+  const BodyStiffness stiffness(body, range);
+  using ElementMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostNodes, kMostNodes>;
+  using Gradients = Eigen::Matrix<double, 3, Eigen::Dynamic, 0, 3, kMostNodes>;
+  const auto count = static_cast<Index>(mesh.volumes().size());
+  std::vector<double> matrices(at(std::min(count, kBlock)) * n * n);
+  for (Index first = 0; first < count; first += kBlock) {
+    const Index block = std::min(kBlock, count - first);
+    for_chunks(block, kGrain, [&](Index begin, Index end) {
+      for (Index k = begin; k < end; ++k) {
+        const std::size_t e = at(first + k);
+        // grad N = B^T g with the inverse rest edges B, so that grad N^T C grad N = g^T (B C B^T) g.
+        const Mat3& B = mesh.inverse_edges()[e];
+        const Mat3 pulled = mesh.volumes()[e] * B * stiffness.of(body, e) * B.transpose();
+        const auto size = static_cast<Eigen::Index>(n);
+        ElementMatrix K = ElementMatrix::Zero(size, size);
+        for (int q = 0; q < reference.points(); ++q) {
+          const auto& g = gradients[static_cast<std::size_t>(q)];
+          const Gradients turned = pulled * g;
+          K += reference.weights()[static_cast<std::size_t>(q)] * (g.transpose() * turned);
+        }
+        std::copy_n(K.data(), n * n, matrices.data() + at(k) * n * n);
       }
+    });
+    for (Index k = 0; k < block; ++k) {
+      const double* K = matrices.data() + at(k) * n * n;
+      const auto nodes = mesh.elements().subspan(at(first + k) * n, n);
+      for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b) {
+          const Index p = body.nodes.begin + nodes[a], q = body.nodes.begin + nodes[b];
+          if (p <= q) *L.block(L.pattern().find(p, q)) += K[a + b * n];
+        }
+    }
   }
 }
 
@@ -96,11 +134,28 @@ void add_mass(const Mass& mass, double scale, Range nodes, BlockMatrix& A) {
   for (Index i = nodes.begin; i < nodes.end; ++i) *A.block(A.pattern().find(i, i)) += scale * mass.lumped()[i];
 }
 
+/// Of the residual of a solution by multigrid: L-BFGS begins with an estimate of the Hessian, a percent more of which
+/// is not seen in its convergence.
+constexpr double kTolerance = 1e-2;
+
+/// Whether a factor would need more memory than it may have, or take longer to solve with than multigrid.
+bool prefers_multigrid(const SparseCholesky::Statistics& factor, const BlockPattern& pattern) {
+  constexpr double kShareOfMemory = 0.6;
+  // The factorisation, and the same numbers in single precision beside it.
+  const double bytes = static_cast<double>(factor.needed_bytes) + 4.5 * static_cast<double>(factor.factor_entries);
+  if (bytes > kShareOfMemory * physical_memory()) return true;
+  // What a solution costs, with its share of a factorisation that serves a thousand, in entries of the factor that are
+  // read once: measured on boxes of 9 thousand to a million vertices.
+  constexpr double kEntriesPerFlop = 8e-5, kEntriesPerBlock = 113;
+  return static_cast<double>(factor.factor_entries) + kEntriesPerFlop * factor.flops >
+         kEntriesPerBlock * static_cast<double>(pattern.blocks());
+}
+
 }  // namespace
 
 LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, const Options& options)
     : model_(std::move(model)),
-      precision_(options.precision),
+      options_(options),
       stiffness_(model_->pattern(), 1),
       damping_(model_->pattern(), 1),
       A_(model_->pattern(), 1) {
@@ -145,18 +200,54 @@ const BlockMatrix& LaplacianMatrix::assemble(const StepProblem& problem) {
 }
 
 bool LaplacianMatrix::prepare(const StepProblem& problem, int& factorisations) {
+  linear_iterations_ = 0;
   if (made_for_.fits(problem)) return false;
   if (!made_for_.fits_without_grabs(problem)) {
     assemble(problem);
-    if (!analysed_) cholesky_.analyze(model_->pattern(), 1);
-    analysed_ = true;
+    if (!has_solver_) choose_solver();
     ++factorisations;
-    status_ = cholesky_.factor(A_);
-    if (status_ == FactorStatus::ok && precision_ == Precision::single_precision) cholesky_.make_explicit();
+    factorise();
   }
-  made_for_ = MatrixKey(problem);
+  // What memory did not suffice for is tried again: there may be more by then.
+  made_for_ = status_ == FactorStatus::out_of_memory ? MatrixKey() : MatrixKey(problem);
   prepare_grabs(problem);
   return true;
+}
+
+/// By what the analysis counts and by the memory of the machine, not by what is free of it now: a run that is resumed
+/// chooses the same.
+void LaplacianMatrix::choose_solver() {
+  if (options_.solve != Solve::multigrid) cholesky_.analyze(model_->pattern(), 1);
+  if (options_.solve == Solve::multigrid ||
+      (options_.solve == Solve::automatic && prefers_multigrid(cholesky_.statistics(), *model_->pattern()))) {
+    cholesky_ = SparseCholesky();
+    multigrid_.emplace();
+  }
+  has_solver_ = true;
+}
+
+void LaplacianMatrix::factorise() {
+  if (multigrid_) {
+    multigrid_->set(A_);
+    status_ = multigrid_->is_usable() ? FactorStatus::ok : FactorStatus::singular;
+    return;
+  }
+  status_ = cholesky_.factor(A_);
+  if (status_ == FactorStatus::ok && options_.precision == Precision::single_precision) cholesky_.make_explicit();
+}
+
+/// In place, and as accurately as there is.
+void LaplacianMatrix::solve_columns(Eigen::MatrixXd& columns) {
+  if (!multigrid_) return cholesky_.solve(columns);
+  constexpr double kAccurate = 1e-5;
+  VecX b, x;
+  for (Eigen::Index first = 0; first < columns.cols(); first += 3) {
+    const Eigen::Index count = std::min<Eigen::Index>(3, columns.cols() - first);
+    b.setZero(3 * columns.rows());
+    for (Eigen::Index c = 0; c < count; ++c) b(Eigen::seqN(c, columns.rows(), 3)) = columns.col(first + c);
+    multigrid_->solve(b, x, kAccurate);
+    for (Eigen::Index c = 0; c < count; ++c) columns.col(first + c) = x(Eigen::seqN(c, columns.rows(), 3));
+  }
 }
 
 void LaplacianMatrix::prepare_grabs(const StepProblem& problem) {
@@ -174,7 +265,7 @@ void LaplacianMatrix::prepare_grabs(const StepProblem& problem) {
       if (!(fixed[u] && fixed[u + 1] && fixed[u + 2])) Z_(grab.nodes[a], k) += grab.weights[a];
     }
   const Eigen::MatrixXd W = Z_;
-  cholesky_.solve(Z_);
+  solve_columns(Z_);
   coupling_ = W.transpose() * Z_;
   for (Eigen::Index k = 0; k < count; ++k) coupling_(k, k) += 1 / grabs_[static_cast<std::size_t>(k)].stiffness;
   coupling_ = coupling_.inverse().eval();
@@ -190,7 +281,10 @@ void LaplacianMatrix::correct_for_grabs(VecX& d) const {
 }
 
 void LaplacianMatrix::solve(const VecX& g, VecX& d) {
-  cholesky_.solve_coordinates(g, d);
+  if (multigrid_)
+    linear_iterations_ += multigrid_->solve(g, d, kTolerance);
+  else
+    cholesky_.solve_coordinates(g, d);
   if (!grabs_.empty()) correct_for_grabs(d);
   for (Index i : held_) d[i] = 0;
 }

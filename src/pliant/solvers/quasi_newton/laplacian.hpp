@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
+#include "pliant/linalg/scalar_multigrid.hpp"
 #include "pliant/linalg/sparse_cholesky.hpp"
 #include "pliant/materials/secant_stiffness.hpp"
 #include "pliant/sim/step_problem.hpp"
@@ -22,8 +24,12 @@ class LaplacianMatrix {
  public:
   enum class Precision { single_precision, double_precision };
 
+  /// `automatic`: by a factor, unless that needs more memory than there is or makes a solution slower than multigrid.
+  enum class Solve { automatic, factor, multigrid };
+
   struct Options {
     Precision precision = Precision::single_precision;
+    Solve solve = Solve::automatic;
     StretchRange stretches;
   };
 
@@ -34,27 +40,35 @@ class LaplacianMatrix {
   bool prepare(const StepProblem& problem, int& factorisations);
   FactorStatus status() const { return status_; }
 
-  /// d = A^{-1} g, coordinate by coordinate; zero where prescribed.
+  /// d = A^{-1} g, coordinate by coordinate; zero where prescribed. By multigrid, to a hundredth.
   void solve(const VecX& g, VecX& d);
+  /// Iterations of multigrid since the last prepare().
+  int linear_iterations() const { return linear_iterations_; }
 
   /// A without grabs, not factorised.
   const BlockMatrix& assemble(const StepProblem& problem);
   /// L alone, without mass and boundaries.
   const BlockMatrix& stiffness() const { return stiffness_; }
-  SparseCholesky::Statistics statistics() const { return cholesky_.statistics(); }
+  /// What there is, or is not, of a factor.
+  const SparseCholesky& cholesky() const { return cholesky_; }
 
  private:
+  void choose_solver();
+  void factorise();
+  void solve_columns(Eigen::MatrixXd& columns);
   void prepare_grabs(const StepProblem& problem);
   void correct_for_grabs(VecX& d) const;
 
   std::shared_ptr<const Model> model_;
-  Precision precision_;
+  Options options_;
   BlockMatrix stiffness_;  ///< L, N/m
   BlockMatrix damping_;    ///< alpha M + beta L, body by body
   BlockMatrix A_;
   SparseCholesky cholesky_;
+  std::optional<ScalarMultigrid> multigrid_;  ///< in its place
+  int linear_iterations_ = 0;
   FactorStatus status_ = FactorStatus::singular;
-  bool analysed_ = false;
+  bool has_solver_ = false;
   MatrixKey made_for_;
   std::vector<Index> held_;  ///< the prescribed unknowns
   std::vector<Grab> grabs_;

@@ -14,7 +14,10 @@ const ChoiceNames<InitialHessianKind> kHessians = {{"laplacian", InitialHessianK
                                                    {"rest-pose", InitialHessianKind::rest_pose},
                                                    {"warped-rest-pose", InitialHessianKind::warped_rest_pose},
                                                    {"frame-start", InitialHessianKind::frame_start}};
-const ChoiceNames<bool> kHessianSolves = {{"direct", false}, {"pcg", true}};
+const ChoiceNames<HessianSolve> kHessianSolves = {{"auto", HessianSolve::automatic},
+                                                  {"direct", HessianSolve::direct},
+                                                  {"pcg", HessianSolve::gradients},
+                                                  {"multigrid", HessianSolve::multigrid}};
 const ChoiceNames<InitialPreconditioner> kHessianPreconditioners = {{"laplacian", InitialPreconditioner::laplacian},
                                                                     {"rest-pose", InitialPreconditioner::rest_pose},
                                                                     {"jacobi", InitialPreconditioner::jacobi}};
@@ -56,9 +59,10 @@ BoundSettings<QuasiNewtonOptions> quasi_newton_settings(const BoundSettings<Quas
                       "that the paper compares it with"},
           kHessians, &O::hessian, &InitialHessianOptions::kind)
       .add_choice({.name = "linear",
-                   .summary = "how systems with that matrix are solved; pcg goes with the hessians laplacian and "
-                              "frame-start"},
-                  kHessianSolves, &O::hessian, &InitialHessianOptions::iterative)
+                   .summary = "how systems with that matrix are solved; auto: by a factor, or where that is slower or "
+                              "does not fit into memory, by multigrid; pcg goes with the hessians laplacian and "
+                              "frame-start, multigrid with laplacian"},
+                  kHessianSolves, &O::hessian, &InitialHessianOptions::linear)
       .add_choice({.name = "preconditioner",
                    .summary = "preconditioner of pcg: an incomplete factorisation of the laplacian or of the rest-pose "
                               "Hessian, or the diagonal"},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
 
@@ -89,9 +90,9 @@ bool QuasiNewtonStepper::prepare(StepReport& report) {
   const Stopwatch watch(report.seconds.factorisation);
   const bool is_new = hessian_->prepare(potential(), report);
   if (hessian_->status() != FactorStatus::ok) {
-    report.end(Outcome::factorisation_failed,
-               fmt::format("the initial Hessian could not be factorised: {}{}", to_string(hessian_->status()),
-                           problem().has_inertia() ? "" : "; without inertia, pins must hold every body"));
+    const SparseCholesky none, *cholesky = hessian_->cholesky();
+    end_without_factor(report, hessian_->status(), cholesky ? *cholesky : none, "the initial Hessian",
+                       problem().has_inertia() ? "" : "without inertia, pins must hold every body");
     return false;
   }
   if (is_new && options_.method == QuasiNewtonMethod::chebyshev && options_.spectral_radius == 0)

@@ -10,6 +10,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
 
@@ -103,7 +104,7 @@ bool WarpCancelingStepper::solve(Stages& stages, StepReport& report) {
   right_hand_side();
   choose(is_new || !was_here, stages);
   if (const FactorStatus status = refresh(stages, report); status != FactorStatus::ok) {
-    report.end(Outcome::factorisation_failed, fmt::format("the matrix could not be factorised: {}", to_string(status)));
+    end_without_factor(report, status, cholesky_, "the matrix");
     return false;
   }
   {
