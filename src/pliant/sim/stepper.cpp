@@ -23,13 +23,18 @@ Stepper::~Stepper() = default;
 
 const StepProblem& Stepper::problem() const { return potential_->problem(); }
 
-StepReport Stepper::step(State& state, double h) {
+StepReport Stepper::step(State& state, double h, StepControl* control) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
+    const StepControl::Scope scope(control);
     ContactStep* contact = potential_->contact();
     if (contact) contact->count_seconds_in(&report.seconds.contact);
-    take_step(state, h, report);
+    try {
+      take_step(state, h, report);
+    } catch (const Interrupted&) {
+      report.end(Outcome::interrupted, fmt::format("asked to end after {} iterations", report.iterations));
+    }
     if (contact) contact->count_seconds_in(nullptr);
   }
   return report;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pliant/base/step_control.hpp"
 #include "pliant/sim/model.hpp"
 #include "pliant/sim/step_report.hpp"
 
@@ -52,7 +53,10 @@ class Stepper {
  public:
   virtual ~Stepper();
   virtual std::string_view name() const = 0;
-  StepReport step(State& state, double h);
+  /// With a control, others may end the step before it is done; the outcome is then `interrupted`. An interrupted step
+  /// leaves the state as it was, but may leave the stepper with half of its work: it must not be stepped again
+  /// (Simulation makes a new one).
+  StepReport step(State& state, double h, StepControl* control = nullptr);
 
   /// What is left unbalanced at the end of the last accepted step: the gradient of its incremental potential, N, zero
   /// where positions are prescribed. Its norm is the force residual of the report. Empty before the first step.

@@ -135,11 +135,17 @@ void Simulation::set_state(const State& state) {
   *state_ = state;
 }
 
-StepReport Simulation::step() {
+StepReport Simulation::step(StepControl* control) {
   make_due_cuts();
+  if (is_torn_) {
+    stepper_ = make_stepper(scene_, model_);
+    is_torn_ = has_stepped_ = false;
+  }
   // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
   next_ = *state_;
-  StepReport report = stepper_->step(next_, scene_.dt);
+  is_torn_ = true;  // also where an exception, of memory that ran out, ends the step
+  StepReport report = stepper_->step(next_, scene_.dt, control);
+  is_torn_ = report.outcome == Outcome::interrupted;
   if (took(report)) {
     *state_ = next_;
     has_stepped_ = true;
@@ -153,7 +159,7 @@ const VecX& Simulation::unbalanced_forces() const {
 }
 
 Snapshot Simulation::snapshot() const {
-  Snapshot snapshot{fingerprint_, cuts_made_, *state_, stepper_->memory()};
+  Snapshot snapshot{fingerprint_, cuts_made_, *state_, is_torn_ ? std::vector<double>() : stepper_->memory()};
   snapshot.state.grabs.clear();
   return snapshot;
 }
@@ -168,8 +174,14 @@ void Simulation::restore(const Snapshot& snapshot) {
   const State& state = snapshot.state;
   if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(state.time))
     throw InputError("the snapshot holds positions, velocities or a time that are not finite");
+  if (state.step < 0 || state.step > kMostSteps)
+    throw InputError(fmt::format("the snapshot is of step {}, which no run has", state.step));
   if (snapshot.cuts == cuts_made_) {
     check_state(state, *model_);
+    if (is_torn_) {
+      stepper_ = make_stepper(scene_, model_);
+      is_torn_ = false;
+    }
     stepper_->recall(snapshot.memory);
   } else {
     Simulation next = uncut();

@@ -59,7 +59,9 @@ class Simulation {
 
   /// Advances the state by the scene's time step. A step that has not converged leaves the state as it was, unless the
   /// scene says to proceed and there is a last iterate.
-  StepReport step();
+  /// A control lets others end a step that takes too long: as if it had not begun, but for what the stepper remembered
+  /// of earlier steps, which is lost with it (the steps to come are as accurate, their bits may differ).
+  StepReport step(StepControl* control = nullptr);
   /// Whether step() has taken the step of this report.
   bool took(const StepReport& report) const {
     return report.succeeded() || (report.advanced() && scene_.solver.on_failure == OnFailure::proceed);
@@ -91,6 +93,7 @@ class Simulation {
   std::size_t cuts_made_ = 0;  ///< of its cuts
   State next_;                 ///< what the stepper works on
   bool has_stepped_ = false;   ///< since the stepper was made or restored
+  bool is_torn_ = false;       ///< the stepper was left in the middle of a step
 };
 
 }  // namespace pliant
