@@ -4,7 +4,9 @@
 #include <oneapi/tbb/global_control.h>
 #include <spdlog/spdlog.h>
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -69,8 +71,10 @@ class Attendant {
   Attendant(StepControl& control, Progress& progress)
       : thread_([&](const std::stop_token& token) {
           auto asked = Clock::time_point::max();
-          while (!token.stop_requested()) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any never;  // but for the end
+          while (!never.wait_for(lock, token, std::chrono::milliseconds(50), [&] { return token.stop_requested(); })) {
             progress.wait(control.iterations());
             if (interrupt_requested()) asked = std::min(asked, Clock::now());
             if (asked != Clock::time_point::max() && Clock::now() - asked > kPatience) control.request_stop();

@@ -5,7 +5,7 @@
 namespace pliant::test {
 namespace {
 
-constexpr const char* kScene = R"(name = "fault"
+constexpr const char* kFaultyScene = R"(name = "fault"
 [simulation]
 fps = 60
 frames = 6
@@ -26,7 +26,7 @@ class Faults : public testing::Test {
     if (PLIANT_IS_SANITIZED) GTEST_SKIP() << "sanitizers have allocators of their own";
     folder_ = fresh_folder("faults_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
     scene_ = folder_ / "fault.toml";
-    std::ofstream(scene_) << kScene;
+    std::ofstream(scene_) << kFaultyScene;
     ASSERT_EQ(run(folder_, {"run", scene_, "--out", folder_ / "whole", "--threads", "2"}).code, 0);
   }
 

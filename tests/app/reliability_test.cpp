@@ -28,11 +28,11 @@ std::string beam(const std::string& more = "", const std::string& cells = "[4, 2
 /// A step that would go on for ever.
 const char* const kEndless = "[solver]\nname = \"newton\"\nmax_iterations = 1000000000\ntolerance = 0\n";
 
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 /// The file's text, again and again, until it holds a word.
 bool waits_for(Program& program, const std::filesystem::path& file, std::string_view word) {
-  return program.wait_until([&] { return contains(content(file), word); });
+  return program.wait_until([&] { return says(content(file), word); });
 }
 
 TEST(Reliability, AStepThatGoesOnForEverIsToldOfAndLeftAtASignal) {
@@ -48,7 +48,7 @@ TEST(Reliability, AStepThatGoesOnForEverIsToldOfAndLeftAtASignal) {
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 130) << ended.err;
   EXPECT_LT(seconds_since(asked), 10);
-  EXPECT_TRUE(contains(ended.err, "interrupted")) << ended.err;
+  EXPECT_TRUE(says(ended.err, "interrupted")) << ended.err;
 }
 
 TEST(Reliability, ARunLeftInTheMiddleOfAStepGoesOnFromItsCheckpointWithTheSameBits) {
@@ -75,7 +75,7 @@ TEST(Reliability, TwoRunsNeverWriteToOneFolder) {
   for (const char* how : {"--resume", "--force"}) {
     const Ended second = run(folder / "second", {"run", scene, "--out", folder / "out", how});
     EXPECT_EQ(second.code, 2) << how;
-    EXPECT_TRUE(contains(second.err, "is being written by another run")) << second.err;
+    EXPECT_TRUE(says(second.err, "is being written by another run")) << second.err;
   }
   // A killed process leaves no lock behind.
   first.send(SIGKILL);
@@ -134,7 +134,7 @@ TEST(Reliability, ALostListOfStepsIsSaidAndTheRunGoesOn) {
   std::filesystem::remove(folder / "lost/steps.jsonl");
   const Ended rest = run(folder, {"run", scene, "--out", folder / "lost", "--resume"});
   ASSERT_EQ(rest.code, 0) << rest.err;
-  EXPECT_TRUE(contains(rest.err, "has the reports of 0 of the 10 steps")) << rest.err;
+  EXPECT_TRUE(says(rest.err, "has the reports of 0 of the 10 steps")) << rest.err;
   EXPECT_EQ(content(folder / "whole/frames/frame_000040.vtu"), content(folder / "lost/frames/frame_000040.vtu"));
   const std::string steps = content(folder / "lost/steps.jsonl");
   EXPECT_EQ(std::count(steps.begin(), steps.end(), '\n'), 30);
@@ -164,7 +164,7 @@ TEST(Reliability, TooLittleMemoryIsSaidWhateverTheSolverAndNeverHangs) {
       EXPECT_TRUE(result.code == 0 || result.code == 1 || result.code == 127) << solver << ": " << result.err;
       if (result.code == 1) {
         ++refused;
-        EXPECT_TRUE(contains(result.err, "memory")) << solver << " with " << megabytes << " MB: " << result.err;
+        EXPECT_TRUE(says(result.err, "memory")) << solver << " with " << megabytes << " MB: " << result.err;
       }
     }
   EXPECT_GE(refused, 1);
@@ -185,7 +185,7 @@ TEST(Reliability, ScenesThatAreNoneAreRefusedAtOnce) {
   const auto fibres = write_file(folder / "fibres.toml",
                                  "name = \"f\"\n[simulation]\nfps = 60\nframes = 1\n[[body]]\nbox = {size = [1, 1, 1], "
                                  "cells = [1, 1, 1]}\nyoung = 1e5\npoisson = 0.4\n[[body.fibres]]\nlaw = "
-                                 "\"strain-stiffening\"\nstiffness = 1e4\ndirection_file = \"/dev/zero\"\n");
+                                 "\"reinforcement\"\nstiffness = 1e4\nfile = \"/dev/zero\"\n");
   for (const std::filesystem::path& scene :
        {deep, header, brackets, title, choice, fifo, std::filesystem::path("/dev/zero"), fibres}) {
     const Clock::time_point begin = Clock::now();
@@ -231,12 +231,12 @@ TEST(Reliability, MistypedWordsGetASuggestion) {
   const auto scene = write_file(folder / "beam.toml", beam());
   const Ended command = run(folder, {"chekc", scene});
   EXPECT_EQ(command.code, 2);
-  EXPECT_TRUE(contains(command.err, "did you mean 'check'")) << command.err;
+  EXPECT_TRUE(says(command.err, "did you mean 'check'")) << command.err;
   const Ended foo = run(folder, {"foo"});
-  EXPECT_TRUE(contains(foo.err, "there is no command 'foo'")) << foo.err;
+  EXPECT_TRUE(says(foo.err, "there is no command 'foo'")) << foo.err;
   const Ended key = run(folder, {"check", scene, "--set", "body.yung=3"});
   EXPECT_EQ(key.code, 2);
-  EXPECT_TRUE(contains(key.err, "young")) << key.err;
+  EXPECT_TRUE(says(key.err, "young")) << key.err;
 }
 
 TEST(Reliability, CheckNamesEveryWrongKeyAtOnce) {
@@ -247,7 +247,7 @@ TEST(Reliability, CheckNamesEveryWrongKeyAtOnce) {
                  "1], cells = [4, 2, 2]}\nyung = 3\npoisson = 0.4\n[[body]]\ndensity = \"heavy\"\n");
   const Ended ended = run(folder, {"check", scene});
   EXPECT_EQ(ended.code, 2);
-  for (const char* word : {"'fps'", "gravty", "yung", "'density'"}) EXPECT_TRUE(contains(ended.err, word)) << ended.err;
+  for (const char* word : {"'fps'", "gravty", "yung", "'density'"}) EXPECT_TRUE(says(ended.err, word)) << ended.err;
 }
 
 TEST(Reliability, CheckWarnsOfADistanceOfContactThatIsLongerThanEdgesOrBodies) {
@@ -259,12 +259,12 @@ TEST(Reliability, CheckWarnsOfADistanceOfContactThatIsLongerThanEdgesOrBodies) {
       "0.4\n[contact]\n";
   const Ended wide = run(folder, {"check", write_file(folder / "wide.toml", two + "dhat = 0.2\n")});
   EXPECT_EQ(wide.code, 0) << wide.err;
-  EXPECT_TRUE(contains(wide.out, "more than half of the smallest body")) << wide.out;
-  EXPECT_TRUE(contains(wide.out, "friction 0.4")) << wide.out;
+  EXPECT_TRUE(says(wide.out, "more than half of the smallest body")) << wide.out;
+  EXPECT_TRUE(says(wide.out, "friction 0.4")) << wide.out;
   const Ended longer = run(folder, {"check", write_file(folder / "longer.toml", two + "dhat = 0.08\n")});
-  EXPECT_TRUE(contains(longer.out, "longer than the edges")) << longer.out;
+  EXPECT_TRUE(says(longer.out, "longer than the edges")) << longer.out;
   const Ended fine = run(folder, {"check", write_file(folder / "fine.toml", two + "dhat = 0.01\n")});
-  EXPECT_FALSE(contains(fine.out, "warning")) << fine.out;
+  EXPECT_FALSE(says(fine.out, "warning")) << fine.out;
 }
 
 }  // namespace
