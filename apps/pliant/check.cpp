@@ -19,6 +19,15 @@ void add_scene_arguments(CLI::App& command, SceneArguments& arguments, const std
       ->type_name("NAME");
 }
 
+CLI::Validator at_least_one() {
+  return {[](const std::string& text) {
+            std::int64_t number = 0;
+            const bool is_fine = CLI::detail::lexical_cast(text, number) && number >= 1;
+            return is_fine ? std::string() : fmt::format("must be a whole number of at least 1, but is {}", text);
+          },
+          ""};
+}
+
 void add_check(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<SceneArguments>();
   CLI::App* command = app.add_subcommand("check", "Check a scene and say what would run");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/App.hpp>
+#include <CLI/Validators.hpp>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct SceneArguments {
   std::vector<std::string> set;
   std::string solver;
 };
+/// For numbers of threads and frames.
+CLI::Validator at_least_one();
 void add_scene_arguments(CLI::App& command, SceneArguments& arguments,
                          const std::string& scene_help = "The scene file (TOML)");
 

@@ -1,18 +1,33 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <new>
 #include <system_error>
 
 #include "commands.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/io/build_info.hpp"
 
 namespace {
 
 using namespace pliant::app;
+
+/// A word in the place of a command that is none: CLI11 says no more than that one is missing.
+void check_command(const CLI::App& app, const std::string& word) {
+  if (word.empty() || word.front() == '-') return;
+  std::vector<std::string> commands;
+  for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
+  if (std::find(commands.begin(), commands.end(), word) != commands.end()) return;
+  const std::string near = pliant::nearest(word, commands);
+  throw pliant::InputError(fmt::format("there is no command '{}'; {}", word,
+                                       near.empty() ? fmt::format("choose one of {}", fmt::join(commands, ", "))
+                                                    : fmt::format("did you mean '{}'?", near)));
+}
 
 int run(int argc, char** argv) {
   CLI::App app("Simulates deformable solids: one scene, every solver.", "pliant");
@@ -30,6 +45,7 @@ int run(int argc, char** argv) {
   add_mesh(app, exit_code);
   add_reproduce(app, exit_code);
   add_docs(app, exit_code);
+  check_command(app, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -40,11 +56,11 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  // Messages to people go to the error stream, so that lists and tables can be piped.
-  spdlog::set_default_logger(spdlog::stderr_color_mt("pliant"));
-  spdlog::set_pattern("%^%l%$: %v");
+int main(int argc, char** argv) try {
   try {
+    // Messages to people go to the error stream, so that lists and tables can be piped.
+    spdlog::set_default_logger(spdlog::stderr_color_mt("pliant"));
+    spdlog::set_pattern("%^%l%$: %v");
     return run(argc, argv);
   } catch (const pliant::InputError& error) {
     spdlog::error("{}", error.what());
@@ -54,10 +70,14 @@ int main(int argc, char** argv) {
                   error.what());
     return kRunFailed;
   } catch (const std::bad_alloc&) {
-    spdlog::error("out of memory; use a coarser mesh or a lower order");
+    // Without a byte more.
+    std::fputs("error: out of memory; use a coarser mesh or a lower order\n", stderr);
     return kRunFailed;
   } catch (const std::exception& error) {
     spdlog::error("{}", error.what());
     return kRunFailed;
   }
+} catch (...) {
+  std::fputs("error: out of memory, and no more can be said\n", stderr);
+  return kRunFailed;
 }

@@ -27,15 +27,39 @@ std::string format_seconds(double seconds) {
 
 Progress::Style Progress::style_of_stderr() { return isatty(STDERR_FILENO) ? Style::terminal : Style::lines; }
 
-void Progress::begin(std::int64_t steps) {
+void Progress::begin(std::int64_t steps, std::int64_t at) {
+  const std::lock_guard lock(mutex_);
   steps_ = steps;
-  begin_ = shown_ = Clock::now();
+  at_ = at;
+  is_running_ = true;
+  begin_ = shown_ = step_begin_ = Clock::now();
+}
+
+void Progress::wait(int iterations) {
+  const std::lock_guard lock(mutex_);
+  const Clock::time_point now = Clock::now();
+  const double seconds = seconds_between(step_begin_, now), between = style_ == Style::terminal ? 1.0 : 10.0;
+  if (!is_running_ || style_ == Style::silent || seconds < 3 || seconds_between(shown_, now) < between) return;
+  shown_ = now;
+  print(fmt::format("step {}/{} has taken {} and {} iteration{} so far", at_ + 1, steps_, format_seconds(seconds),
+                    iterations, iterations == 1 ? "" : "s"));
+}
+
+void Progress::print(const std::string& line) {
+  line_open_ = style_ == Style::terminal;
+  if (line_open_)
+    fmt::print(stderr, "\r{}\x1b[K", line);
+  else
+    fmt::print(stderr, "{}\n", line);
+  std::fflush(stderr);
 }
 
 void Progress::update(const State& state, const StepReport& report) {
+  const std::lock_guard lock(mutex_);
   ++taken_;
+  const Clock::time_point now = step_begin_ = Clock::now();
+  at_ = state.step;
   if (style_ == Style::silent) return;
-  const Clock::time_point now = Clock::now();
   // The whole time between steps, writing included, not the step's own: it is what the person waits for.
   const double mean = seconds_between(begin_, now) / static_cast<double>(taken_);
   step_seconds_ = taken_ == 1 ? mean : step_seconds_ + (report.seconds.total - step_seconds_) / 20;
@@ -48,17 +72,19 @@ void Progress::update(const State& state, const StepReport& report) {
                   100.0 * static_cast<double>(state.step) / static_cast<double>(steps_), state.time, report.iterations,
                   report.iterations == 1 ? "" : "s", 1e3 * mean,
                   last ? "took " + format_seconds(seconds_between(begin_, now)) : format_seconds(left) + " left");
-  line_open_ = style_ == Style::terminal;
-  if (line_open_)
-    fmt::print(stderr, "\r{}\x1b[K", line);
-  else
-    fmt::print(stderr, "{}\n", line);
-  std::fflush(stderr);
+  print(line);
+}
+
+void Progress::pause() {
+  const std::lock_guard lock(mutex_);
+  if (line_open_) fmt::print(stderr, "\n");
+  line_open_ = false;
 }
 
 void Progress::end() {
-  if (line_open_) fmt::print(stderr, "\n");
-  line_open_ = false;
+  pause();
+  const std::lock_guard lock(mutex_);
+  is_running_ = false;
 }
 
 }  // namespace pliant::app

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "pliant/sim/stepper.hpp"
@@ -15,16 +16,27 @@ class Progress {
   static Style style_of_stderr();
 
   explicit Progress(Style style) : style_(style) {}
-  void begin(std::int64_t steps);
+  /// `at`: the step that the run begins or goes on from.
+  void begin(std::int64_t steps, std::int64_t at);
   void update(const State& state, const StepReport& report);
+  /// Called now and then, from another thread, while a step is under way: tells how far it is once it takes long.
+  void wait(int iterations);
   /// Ends the line that is being rewritten, so that others may follow.
+  void pause();
+  /// The same, for good.
   void end();
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void print(const std::string& line);
+
+  std::mutex mutex_;
   Style style_;
   std::int64_t steps_ = 0;
+  std::int64_t at_ = 0;  ///< the step reached
+  bool is_running_ = false;
+  Clock::time_point step_begin_;
   std::int64_t taken_ = 0;
   Clock::time_point begin_;
   Clock::time_point shown_;

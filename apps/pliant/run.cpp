@@ -4,11 +4,15 @@
 #include <oneapi/tbb/global_control.h>
 #include <spdlog/spdlog.h>
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <thread>
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "pliant/base/error.hpp"
 #include "progress.hpp"
 
 namespace pliant::app {
@@ -36,12 +40,12 @@ class Watcher final : public RunObserver {
       if (state.step > 0) fmt::print("  resumed at step {}, t = {:.4g} s\n", state.step, state.time);
       std::fflush(stdout);
     }
-    progress_.begin(steps);
+    progress_.begin(steps, state.step);
   }
   void on_step(const State& state, const StepReport& report) override {
     progress_.update(state, report);
     if (!report.succeeded() && scene_.solver.on_failure == OnFailure::proceed && report.advanced()) {
-      progress_.end();
+      progress_.pause();
       spdlog::warn("step {} ({}): {}", state.step, to_string(report.outcome), report.detail);
     }
   }
@@ -52,11 +56,35 @@ class Watcher final : public RunObserver {
   void on_notice(const std::string& text) override { spdlog::warn("{}", text); }
   bool wants_stop() override { return interrupt_requested(); }
   void end() { progress_.end(); }
+  Progress& progress() { return progress_; }
 
  private:
   const Scene& scene_;
   Progress::Style style_;
   Progress progress_;
+};
+
+/// Looks after a run while its steps are under way: tells of long ones, and ends one that an interrupted person or
+/// system has waited for long enough.
+class Attendant {
+ public:
+  Attendant(StepControl& control, Progress& progress)
+      : thread_([&](const std::stop_token& token) {
+          auto asked = Clock::time_point::max();
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any never;  // but for the end
+          while (!never.wait_for(lock, token, std::chrono::milliseconds(50), [&] { return token.stop_requested(); })) {
+            progress.wait(control.iterations());
+            if (interrupt_requested()) asked = std::min(asked, Clock::now());
+            if (asked != Clock::time_point::max() && Clock::now() - asked > kPatience) control.request_stop();
+          }
+        }) {}
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kPatience = std::chrono::seconds(2);  // that a step has to end by itself
+  std::jthread thread_;
 };
 
 /// What a person may try after a step that failed.
@@ -75,6 +103,7 @@ std::string remedies(const Scene& scene, const StepReport& report) {
     case Outcome::converged:
     case Outcome::budget_spent:
     case Outcome::stagnated:
+    case Outcome::interrupted:
       return {};
     case Outcome::diverged:
       return other + smaller;
@@ -109,9 +138,13 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
     fmt::print(stderr, "everything up to step {} is written. You could try, from the start with --force:\n{}",
                result.state.step, remedies(scene, result.last_report));
   }
-  if (result.end == RunEnd::interrupted)
-    fmt::print(stderr, "interrupted after step {} of {}; continue with:\n  {} --resume\n", result.state.step,
-               result.steps, again);
+  if (result.end == RunEnd::interrupted && !result.saved_step)
+    fmt::print(stderr, "interrupted in step {} of {}, before the first checkpoint; start over with:\n  {} --force\n",
+               result.state.step + 1, result.steps, again);
+  else if (result.end == RunEnd::interrupted)
+    fmt::print(stderr, "interrupted {} step {} of {}; continue after step {} with:\n  {} --resume\n",
+               result.last_report.outcome == Outcome::interrupted ? "in" : "before", result.state.step + 1,
+               result.steps, *result.saved_step, again);
   if (arguments.quiet) return;
   const double steps = totals.steps > 0 ? static_cast<double>(totals.steps) : 1;
   fmt::print("{}: {} steps, {:.4g} s simulated in {} ({:.3g} x real time), {:.2f} iterations a step\n",
@@ -133,12 +166,19 @@ int run(const RunArguments& arguments) {
   RunOptions options;
   options.folder = arguments.out.empty() ? "out/" + scene.name : arguments.out;
   options.start = arguments.resume ? RunStart::resume : arguments.force ? RunStart::replace : RunStart::fresh;
+  if (arguments.frames > kMostSteps / scene.output.every)
+    throw InputError(fmt::format("--frames {} makes more than {} steps", arguments.frames, kMostSteps));
   if (arguments.frames > 0) options.last_step = arguments.frames * scene.output.every;
 
-  catch_interrupts();
   Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr());
   Simulation simulation(scene);
-  const RunResult result = pliant::run(simulation, options, watcher);
+  StepControl control;
+  options.control = &control;
+  catch_interrupts();  // before this, there is nothing to save
+  const RunResult result = [&] {
+    const Attendant attendant(control, watcher.progress());
+    return pliant::run(simulation, options, watcher);
+  }();
   watcher.end();
   print_end(scene, arguments, options.folder.string(), result);
   switch (result.end) {
@@ -161,12 +201,12 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--out", arguments->out, "Folder for the results; by default out/<name of the scene>")
       ->type_name("DIR");
   command->add_option("--frames", arguments->frames, "Number of frames to simulate, in place of the scene's duration")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->type_name("N");
   command
       ->add_option("--threads", arguments->threads,
                    "Number of threads; by default all cores. Results do not depend on it")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->type_name("N");
   CLI::Option* resume = command->add_flag("--resume", arguments->resume, "Continue the run in the folder, bit for bit");
   command->add_flag("--force", arguments->force, "Replace the results in the folder")->excludes(resume);

@@ -102,7 +102,7 @@ void add_view(CLI::App& app, int& exit_code) {
   command->add_option("--page", arguments->page, "Serve the page from this folder, for work on the page itself")
       ->type_name("DIR");
   command->add_option("--threads", arguments->threads, "Number of threads; by default all cores")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->type_name("N");
   command->add_flag("--no-browser", arguments->no_browser, "Print the address without opening a browser");
   command->callback([arguments, port, &exit_code] { exit_code = view_scene(*arguments, port->count() > 0); });

@@ -25,6 +25,8 @@ BodyLike = Union[Body, str, int, None]
 Where = Any  # text, dict, mask, indices, callable, or a list of those
 Path = Union[str, "os.PathLike[str]"]
 
+_MOST_STEPS = 1_000_000_000  # of a run, as everywhere
+
 
 class Simulation:
     """Bodies, what holds and moves them, a solver, and the state they are in.
@@ -76,6 +78,7 @@ class Simulation:
         self._changed = True
         self._running = False
         self._drivers: list[_Driver] = []
+        self._functions: list[_Functions] = []
         self._muscle_drivers: dict[str, Callable[[float], float]] = {}
         self._bodies = [Body(self, name) for name in tree.names("body")]
         self._counter = 0
@@ -247,7 +250,7 @@ class Simulation:
         """
         return self.add("collider", name=name, stiffness=stiffness, friction=friction, **keys)
 
-    def set_contact(self, **keys: Any) -> None:
+    def set_contact(self, /, **keys: Any) -> None:
         """Contact that never passes through, as a scene's [contact]: bodies with each other, themselves and colliders.
 
         Keys are those of the scene file: dhat (m), friction, eps_v (m/s), kappa (Pa), self, pair, ... For solvers of the
@@ -321,7 +324,9 @@ class Simulation:
         if parameters is not None:
             function = _with_parameters(function, parameters)
             hessian = None if hessian is None else _with_parameters(hessian, parameters)
-        self._tree.add_energy(_pliant.Energy(name, nodes, function, hessian))
+        functions = _Functions(function, hessian)
+        self._tree.add_energy(_pliant.Energy(name, nodes, functions))
+        self._functions.append(functions)
         self._changed = True
 
     def _add(self, kind: str, body: BodyLike, where: Where, name: str | None, table: dict[str, Any]) -> str:
@@ -345,7 +350,7 @@ class Simulation:
 
     # ---- settings ------------------------------------------------------------------------------------------------
 
-    def set(self, section: str, **keys: Any) -> None:
+    def set(self, section: str, /, **keys: Any) -> None:
         """Changes keys of a section of the scene, for example sim.set("solver", tolerance=0.1).
 
         Sections are simulation, solver and output; a new solver's name drops the settings of the old one. With None a key
@@ -641,15 +646,21 @@ class Simulation:
         if steps is not None:
             if steps < 1:
                 raise InputError(f"'steps' must be at least 1, but is {steps}")
-            return first + int(steps)
+            return self._bounded(first + int(steps))
         if duration is not None:
             if not (duration > 0 and math.isfinite(duration)):
                 raise InputError(f"'duration' must be a positive number of seconds, but is {duration}")
             # 3 s at 1/60 s are 180 steps, not 181, whatever the rounding of 1/60.
-            return first + max(1, math.ceil(duration / scene.dt - 1e-6))
+            return self._bounded(first + max(1, math.ceil(min(duration / scene.dt, 1e18) - 1e-6)))
         if not self._has_end():
             raise InputError("say how long: run(duration) in s, run(steps=...), or Simulation(duration=...)")
         return scene.steps
+
+    @staticmethod
+    def _bounded(steps: int) -> int:
+        if steps > _MOST_STEPS:
+            raise InputError(f"a run has at most {_MOST_STEPS} steps, but this one would have {steps:.3g}")
+        return steps
 
     @contextlib.contextmanager
     def _at_work(self) -> Any:
@@ -678,6 +689,14 @@ class Simulation:
     def __repr__(self) -> str:
         names = ", ".join(body.name for body in self._bodies) or "no bodies"
         return f"<pliant.Simulation: {names}; {self._tree.as_dict().get('solver', {}).get('name', 'pod-newton')}>"
+
+
+class _Functions:
+    """What an energy from code calls. The native part refers to it weakly: see PythonEnergy."""
+
+    def __init__(self, function: Callable[..., Any], hessian: Callable[..., Any] | None):
+        self.function = function
+        self.hessian = hessian
 
 
 class _Driver:

@@ -10,16 +10,20 @@ namespace pliant::python {
 
 namespace {
 
-Value::List to_list(const py::handle& sequence, const std::string& origin) {
+constexpr int kDeepest = 32;  ///< lists in lists; one that holds itself has no end
+
+Value convert(const py::handle& object, const std::string& origin, int depth);
+
+Value::List to_list(const py::handle& sequence, const std::string& origin, int depth) {
   Value::List list;
-  for (const py::handle item : sequence) list.push_back(to_value(item, origin));
+  for (const py::handle item : sequence) list.push_back(convert(item, origin, depth + 1));
   return list;
 }
 
-Value::Table to_table(const py::dict& dict, const std::string& origin) {
+Value::Table to_table(const py::dict& dict, const std::string& origin, int depth) {
   Value::Table table;
   for (const auto& [key, item] : dict)
-    if (!item.is_none()) table.push_back({py::str(key).cast<std::string>(), origin, to_value(item, origin)});
+    if (!item.is_none()) table.push_back({py::str(key).cast<std::string>(), origin, convert(item, origin, depth + 1)});
   return table;
 }
 
@@ -31,21 +35,27 @@ std::int64_t to_integer(const py::handle& object, const std::string& origin) {
   return value;
 }
 
-}  // namespace
-
-Value to_value(const py::handle& object, const std::string& origin) {
+Value convert(const py::handle& object, const std::string& origin, int depth) {
+  if (depth > kDeepest)
+    throw InputError(fmt::format("{}: lists and dicts are nested more than {} deep", origin, kDeepest));
   if (PyBool_Check(object.ptr())) return {object.cast<bool>(), origin};
   if (PyLong_Check(object.ptr())) return {to_integer(object, origin), origin};
   if (PyFloat_Check(object.ptr())) return {object.cast<double>(), origin};
   if (PyUnicode_Check(object.ptr())) return {object.cast<std::string>(), origin};
-  if (py::isinstance<py::dict>(object)) return {to_table(py::reinterpret_borrow<py::dict>(object), origin), origin};
-  if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object)) return {to_list(object, origin), origin};
+  if (py::isinstance<py::dict>(object))
+    return {to_table(py::reinterpret_borrow<py::dict>(object), origin, depth), origin};
+  if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object))
+    return {to_list(object, origin, depth), origin};
   // numpy scalars and arrays turn into the kinds above.
-  if (py::hasattr(object, "tolist")) return to_value(object.attr("tolist")(), origin);
-  if (py::hasattr(object, "__fspath__")) return to_value(object.attr("__fspath__")(), origin);
+  if (py::hasattr(object, "tolist")) return convert(object.attr("tolist")(), origin, depth + 1);
+  if (py::hasattr(object, "__fspath__")) return convert(object.attr("__fspath__")(), origin, depth + 1);
   throw InputError(fmt::format("{}: a scene takes numbers, text, lists and dicts, not {}", origin,
                                py::repr(object).cast<std::string>()));
 }
+
+}  // namespace
+
+Value to_value(const py::handle& object, const std::string& origin) { return convert(object, origin, 0); }
 
 py::object to_python(const Value& value) {
   struct Visitor {
@@ -67,11 +77,22 @@ py::object to_python(const Value& value) {
   return std::visit(Visitor{}, value.data);
 }
 
+py::array to_numbers(const py::handle& object, const std::string& what) {
+  const py::array array = py::array::ensure(object);  // which clears numpy's own words
+  if (!array)
+    throw InputError(fmt::format("{} must be an array of numbers, but is {}", what,
+                                 InputError::shortened(py::repr(object).cast<std::string>(), 200)));
+  const char kind = array.dtype().kind();
+  if (array.size() > 0 && std::string_view("biuf").find(kind) == std::string_view::npos)
+    throw InputError(fmt::format("{} must be an array of numbers, but has the type {}", what,
+                                 py::str(array.dtype()).cast<std::string>()));
+  return array;
+}
+
 std::string shape_of(const py::array& array) { return py::str(array.attr("shape")).cast<std::string>(); }
 
 std::vector<Index> to_indices(const py::handle& object, const std::string& what) {
-  const py::array array = py::array::ensure(object);
-  if (!array) throw py::error_already_set();
+  const py::array array = to_numbers(object, what);
   if (array.size() > 0 && array.dtype().kind() != 'i' && array.dtype().kind() != 'u')
     throw InputError(
         fmt::format("{} must be whole numbers, but has the type {}", what, py::str(array.dtype()).cast<std::string>()));
@@ -88,8 +109,7 @@ std::vector<Index> to_indices(const py::handle& object, const std::string& what)
 }
 
 std::vector<Index> to_vertices(const py::handle& object, Index count, const std::string& what) {
-  const py::array array = py::array::ensure(object);
-  if (!array) throw py::error_already_set();
+  const py::array array = to_numbers(object, what);
   std::vector<Index> vertices;
   if (array.dtype().kind() == 'b') {
     if (array.ndim() != 1 || array.size() != count)
@@ -108,8 +128,7 @@ std::vector<Index> to_vertices(const py::handle& object, Index count, const std:
 }
 
 Vec3 to_vec3(const py::handle& object, const std::string& what) {
-  const Doubles array = Doubles::ensure(object);
-  if (!array) throw py::error_already_set();
+  const Doubles array = Doubles::from(object, what);
   if (array.ndim() != 1 || array.size() != 3)
     throw InputError(fmt::format("{} must be three numbers, but has the shape {}", what, shape_of(array)));
   return Eigen::Map<const Vec3>(array.data());

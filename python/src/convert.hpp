@@ -15,8 +15,23 @@ namespace pliant::python {
 
 namespace py = pybind11;
 
-/// Input arrays: any dtype that converts without loss of kind, any memory layout; copied only when they have to be.
-using Doubles = py::array_t<double, py::array::c_style | py::array::forcecast>;
+/// `object` as an array of booleans, whole numbers or floats. Throws InputError for text, complex numbers and objects,
+/// which numpy would turn into numbers or refuse in words of its own. `what` begins the message.
+py::array to_numbers(const py::handle& object, const std::string& what);
+
+/// Input arrays of real numbers of any type and memory layout; copied only when they have to be.
+class Doubles : public py::array_t<double, py::array::c_style | py::array::forcecast> {
+ public:
+  using Base = py::array_t<double, py::array::c_style | py::array::forcecast>;
+  Doubles() = default;
+  Doubles(const py::array_t<double>& array) : Base(array) {}  // NOLINT: it is one
+  /// Throws InputError as to_numbers() does.
+  static Doubles from(const py::handle& object, const std::string& what) {
+    Doubles made;
+    static_cast<Base&>(made) = Base(to_numbers(object, what));
+    return made;
+  }
+};
 using Indices = py::array_t<Index, py::array::c_style | py::array::forcecast>;
 
 /// A Python object as a value of a scene: bool, int, float, str, os.PathLike, numpy scalars and arrays, lists, tuples
@@ -55,3 +70,16 @@ Vec3 to_vec3(const py::handle& object, const std::string& what);
 std::vector<Vec3> to_points(const Doubles& array, const std::string& what);
 
 }  // namespace pliant::python
+
+/// Arguments of bound functions.
+template <>
+struct pybind11::detail::type_caster<pliant::python::Doubles> {
+  PYBIND11_TYPE_CASTER(pliant::python::Doubles, const_name("numpy.ndarray[numpy.float64]"));
+  bool load(handle source, bool /*convert*/) {
+    value = pliant::python::Doubles::from(source, "an argument");
+    return true;
+  }
+  static handle cast(const pliant::python::Doubles& array, return_value_policy /*policy*/, handle /*parent*/) {
+    return array.inc_ref();
+  }
+};

@@ -23,14 +23,14 @@ struct Evaluation {
 
 class PythonEnergy final : public Energy {
  public:
-  PythonEnergy(std::string name, Stencils stencils, py::object function, py::object hessian)
+  PythonEnergy(std::string name, Stencils stencils, const py::object& functions)
       : name_(std::move(name)),
         stencils_(std::move(stencils)),
-        function_(std::move(function)),
-        hessian_(std::move(hessian)) {}
+        functions_(py::weakref(functions)),
+        has_hessian_(!functions.attr("hessian").is_none()) {}
   ~PythonEnergy() override {
     const py::gil_scoped_acquire acquire;  // the last owner may be a model that is replaced while the lock is released
-    function_ = hessian_ = py::object();
+    functions_ = py::object();
   }
   PythonEnergy(const PythonEnergy&) = delete;
   PythonEnergy& operator=(const PythonEnergy&) = delete;
@@ -48,7 +48,7 @@ class PythonEnergy final : public Energy {
 
   void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const override {
     const py::gil_scoped_acquire acquire;
-    const Doubles H = hessian_.is_none() ? difference(pose.x, range) : exact(pose.x, range);
+    const Doubles H = has_hessian_ ? exact(pose.x, range) : difference(pose.x, range);
     const py::ssize_t n = unknowns();
     const double* from = H.data();
     const py::gil_scoped_release release;
@@ -77,8 +77,7 @@ class PythonEnergy final : public Energy {
   }
 
   Doubles checked(const py::handle& object, std::vector<py::ssize_t> shape, const char* what) const {
-    Doubles array = Doubles::ensure(object);
-    if (!array) throw py::error_already_set();
+    Doubles array = Doubles::from(object, fmt::format("energy '{}': the {}", name_, what));
     if (std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()) != shape)
       throw InputError(fmt::format("energy '{}': the {} must have the shape {}, but have {}", name_, what,
                                    py::str(py::cast(shape)).cast<std::string>(), shape_of(array)));
@@ -86,7 +85,7 @@ class PythonEnergy final : public Energy {
   }
 
   Evaluation call(const py::array_t<double>& positions, Index count) const {
-    const py::object result = function_(positions);
+    const py::object result = functions().attr("function")(positions);
     if (!py::isinstance<py::tuple>(result) || py::len(result) != 2)
       throw InputError(fmt::format(
           "energy '{}': the function must return a tuple of values (n,) and gradients (n, k, 3), but returned {}",
@@ -96,7 +95,7 @@ class PythonEnergy final : public Energy {
   }
 
   Doubles exact(const VecX& x, Range range) const {
-    return checked(hessian_(gather(x, range)), {range.size(), unknowns(), unknowns()}, "Hessians");
+    return checked(functions().attr("hessian")(gather(x, range)), {range.size(), unknowns(), unknowns()}, "Hessians");
   }
 
   /// Central differences of the gradient. The step is the cube root of the rounding unit, which balances rounding and
@@ -128,15 +127,23 @@ class PythonEnergy final : public Energy {
     return H;
   }
 
+  py::object functions() const {
+    py::object found = functions_();
+    if (found.is_none())
+      throw InputError(fmt::format("energy '{}': the simulation that it was added to is gone", name_));
+    return found;
+  }
+
   std::string name_;
   Stencils stencils_;
-  py::object function_, hessian_;
+  /// A weak reference to the object with `function` and `hessian`, which the Python simulation owns: a function may
+  /// refer to its simulation, and a circle that leads through here could never be collected.
+  py::object functions_;
+  bool has_hessian_;
 };
 
-EnergyHandle make_energy(const std::string& name, const py::object& stencils, const py::object& function,
-                         const py::object& hessian) {
-  const py::array array = py::array::ensure(stencils);
-  if (!array) throw py::error_already_set();
+EnergyHandle make_energy(const std::string& name, const py::object& stencils, const py::object& functions) {
+  const py::array array = to_numbers(stencils, fmt::format("energy '{}': stencils", name));
   if (array.ndim() != 2 || array.shape(0) == 0 || array.shape(1) == 0)
     throw InputError(
         fmt::format("energy '{}': stencils must have the shape (n, k), but have {}", name, shape_of(array)));
@@ -149,7 +156,7 @@ EnergyHandle make_energy(const std::string& name, const py::object& stencils, co
     if (std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end())
       throw InputError(fmt::format("energy '{}': stencil {} names a node twice", name, s));
   }
-  return {std::make_shared<const PythonEnergy>(name, std::move(made), function, hessian)};
+  return {std::make_shared<const PythonEnergy>(name, std::move(made), functions)};
 }
 
 }  // namespace

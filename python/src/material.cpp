@@ -33,8 +33,7 @@ struct Points {
   Index count = 0;
   std::vector<py::ssize_t> leading;
 
-  explicit Points(const py::handle& object) : F(Doubles::ensure(object)) {
-    if (!F) throw py::error_already_set();
+  explicit Points(const py::handle& object) : F(Doubles::from(object, "F")) {
     if (F.ndim() < 2 || F.shape(F.ndim() - 1) != 3 || F.shape(F.ndim() - 2) != 3)
       throw InputError(fmt::format("F must have the shape (..., 3, 3), but has {}", shape_of(F)));
     leading.assign(F.shape(), F.shape() + F.ndim() - 2);

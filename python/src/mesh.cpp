@@ -18,8 +18,7 @@ namespace {
 
 /// Numbers of the elements: (m,) or (m, components), also (m, 3, 3).
 ElementField to_field(const py::handle& object, std::size_t elements, const std::string& name) {
-  const Doubles array = Doubles::ensure(object);
-  if (!array) throw py::error_already_set();
+  const Doubles array = Doubles::from(object, fmt::format("the element field '{}'", name));
   if (array.ndim() < 1 || array.shape(0) != py::ssize_t(elements))
     throw InputError(fmt::format("the element field '{}' must have {} rows, one for each element, but has the shape {}",
                                  name, elements, shape_of(array)));
@@ -37,8 +36,7 @@ MeshHandle make_mesh(const Doubles& vertices, const py::object& elements, const 
   MeshData data;
   data.source = parts.source;
   data.vertices = to_points(vertices, "vertices");
-  const py::array tets = py::array::ensure(elements);
-  if (!tets) throw py::error_already_set();
+  const py::array tets = to_numbers(elements, "tets");
   if (tets.ndim() != 2 || tets.shape(1) != 4)
     throw InputError(fmt::format("tets must have the shape (m, 4), but has {}", shape_of(tets)));
   const std::vector<Index> corners = to_indices(tets, "tets");

@@ -195,9 +195,9 @@ TEST(App, AFullDiskExitsWithOneAndTheRunCanGoOnLater) {
   const auto scene = write_scene(folder);
   ASSERT_EQ(run(folder, {"run", scene, "--out", folder / "whole"}).code, 0);
   // Room for a frame and a checkpoint, but only for half of steps.jsonl.
-  const Ended ended =
-      Program(folder, {"run", scene, "--out", folder / "full"}, content(folder / "whole/steps.jsonl").size() / 2)
-          .wait();
+  const Ended ended = Program(folder, {"run", scene, "--out", folder / "full"},
+                              {.file = content(folder / "whole/steps.jsonl").size() / 2})
+                          .wait();
   EXPECT_EQ(ended.code, 1);
   EXPECT_NE(ended.err.find("steps.jsonl: cannot be written: File too large"), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("what was written before is intact"), std::string::npos) << ended.err;

@@ -40,11 +40,18 @@ struct Ended {
   std::string err;
 };
 
+/// What a program may use; 0: no limit.
+struct Limits {
+  rlim_t file = 0;       ///< bytes of a file: writing fails beyond it, as on a full disk
+  rlim_t addresses = 0;  ///< bytes of memory it may ask for
+};
+
 /// The program as a person runs it, its streams in files of `folder`.
 class Program {
  public:
-  /// `largest_file` (bytes, 0: no limit) makes writing fail beyond it, as a full disk would.
-  Program(const std::filesystem::path& folder, std::vector<std::string> arguments, rlim_t largest_file = 0)
+  /// `environment`: "NAME=value", besides the tester's own.
+  Program(const std::filesystem::path& folder, std::vector<std::string> arguments, Limits limits = {},
+          const std::vector<std::string>& environment = {})
       : folder_(folder) {
     arguments.insert(arguments.begin(), PLIANT_PROGRAM);
     std::vector<char*> argv;
@@ -54,11 +61,16 @@ class Program {
     pid_ = fork();
     if (pid_ == 0) {
       if (!std::freopen(out.c_str(), "wb", stdout) || !std::freopen(err.c_str(), "wb", stderr)) _exit(126);
-      if (largest_file > 0) {
+      if (limits.file > 0) {
         signal(SIGXFSZ, SIG_IGN);
-        const rlimit limit{largest_file, largest_file};
+        const rlimit limit{limits.file, limits.file};
         setrlimit(RLIMIT_FSIZE, &limit);
       }
+      if (limits.addresses > 0) {
+        const rlimit limit{limits.addresses, limits.addresses};
+        setrlimit(RLIMIT_AS, &limit);
+      }
+      for (const std::string& variable : environment) putenv(const_cast<char*>(variable.c_str()));
       execv(argv[0], argv.data());
       _exit(127);
     }

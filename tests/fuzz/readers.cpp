@@ -1,5 +1,6 @@
 #include "fuzz/readers.hpp"
 
+#include "fuzz/inputs.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/medit.hpp"
@@ -47,7 +48,14 @@ const std::vector<FuzzedReader>& fuzzed_readers() {
                                                     {"vtu", read_tets<read_vtu>},
                                                     {"obj", read_triangles<read_obj>},
                                                     {"ply", read_triangles<read_ply>},
-                                                    {"stl", read_triangles<read_stl>}};
+                                                    {"stl", read_triangles<read_stl>},
+                                                    {"scene", read_scene_text},
+                                                    {"set", read_changes},
+                                                    {"selection", read_selection},
+                                                    {"checkpoint", read_sealed_checkpoint},
+                                                    {"state", read_sealed_state},
+                                                    {"messages", read_messages},
+                                                    {"film", read_film}};
   return readers;
 }
 

@@ -104,23 +104,36 @@ TEST(StepLog, ResumeCutsLaterAndTornLinesAndSumsUpTheRest) {
   }
   std::ofstream(file, std::ios::app) << "{\"step\": 5, \"ti";  // the kill came in the middle of a line
   const std::string first_two = file_content(file).substr(0, 2 * (step_line(1, 0.5, sample_report()).size() + 1));
-  StepHistory history;
-  { StepLog log = StepLog::resume(file, 2, history); }
+  RunTotals totals;
+  {
+    StepLog log = StepLog::resume(file, 2, totals, [](const std::string& text) { FAIL() << text; });
+  }
   EXPECT_EQ(file_content(file), first_two);
-  EXPECT_EQ(history.totals.steps, 2);
-  EXPECT_EQ(history.totals.iterations, 14);
-  EXPECT_EQ(history.totals.outcomes.at("iteration-limit"), 2);
-  EXPECT_EQ(history.times, (std::vector<double>{0.5, 1.0}));
+  EXPECT_EQ(totals.steps, 2);
+  EXPECT_EQ(totals.iterations, 14);
+  EXPECT_EQ(totals.outcomes.at("iteration-limit"), 2);
 }
 
-TEST(StepLog, ResumeRefusesAFileThatIsTooShort) {
+TEST(StepLog, ResumeTellsOfAFileThatIsTooShortAndKeepsWhatItHas) {
   const auto file = test_file("short.jsonl");
   {
     StepLog log = StepLog::begin(file);
     log.append(step_line(1, 0.5, sample_report()));
   }
-  StepHistory history;
-  EXPECT_THROW(StepLog::resume(file, 2, history), InputError);
+  RunTotals totals;
+  std::string told;
+  {
+    StepLog log = StepLog::resume(file, 2, totals, [&](const std::string& text) { told = text; });
+    log.append(step_line(3, 1.5, sample_report()));
+  }
+  EXPECT_NE(told.find("1 of the 2 steps"), std::string::npos) << told;
+  EXPECT_EQ(totals.steps, 1);
+  // And again, over the gap.
+  RunTotals later;
+  {
+    StepLog log = StepLog::resume(file, 3, later, [](const std::string&) {});
+  }
+  EXPECT_EQ(later.steps, 2);
 }
 
 TEST(StepLog, SaysWhyItCannotWrite) {

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "mesh/mesh_test_support.hpp"
-#include "pliant/mesh/formats/file_content.hpp"
+#include "pliant/base/file_content.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/mesh/write_mesh.hpp"

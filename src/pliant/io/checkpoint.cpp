@@ -3,23 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/bytes.hpp"
+#include "pliant/base/file_content.hpp"
 
 namespace pliant {
 
 namespace {
 
-constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-4\n";  // the digit is the format's version
+constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-5\n";  // the digit is the format's version
 
-Checkpoint decode(std::string_view bytes) {
+}  // namespace
+
+Checkpoint checkpoint_from_bytes(std::string_view bytes) {
   ByteReader in(unseal(kMagic, bytes, "checkpoint"));
   Checkpoint checkpoint;
   checkpoint.snapshot = snapshot_from_bytes(in.get_text());
   checkpoint.not_finite = in.get<std::int64_t>();
+  in.get_array<double>([&](std::uint64_t count) {
+    checkpoint.frames.resize(count);
+    return checkpoint.frames.data();
+  });
   const auto frames = in.get<std::uint64_t>();
   for (std::uint64_t i = 0; i < frames; ++i) {
     FilmFrame frame;
@@ -34,12 +39,11 @@ Checkpoint decode(std::string_view bytes) {
   return checkpoint;
 }
 
-}  // namespace
-
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint) {
   ByteWriter out;
   out.put_text(to_bytes(checkpoint.snapshot));
   out.put(checkpoint.not_finite);
+  out.put_array(checkpoint.frames.data(), checkpoint.frames.size());
   out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
   for (const FilmFrame& frame : checkpoint.film) {
     out.put(frame.time);
@@ -49,18 +53,16 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
 }
 
 Checkpoint read_checkpoint(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream bytes;
-  if (!in || !(bytes << in.rdbuf())) throw InputError(fmt::format("checkpoint {} cannot be read", file.string()));
+  const FileContent content(file);
   try {
-    return decode(bytes.view());
+    return checkpoint_from_bytes(content.bytes());
   } catch (const InputError& error) {
     throw InputError(fmt::format("checkpoint {} {}", file.string(), error.what()));
   }
 }
 
 void save(const Simulation& simulation, const std::filesystem::path& file) {
-  write_checkpoint(file, {simulation.snapshot(), {}, 0});
+  write_checkpoint(file, {simulation.snapshot(), {}, 0, {}});
 }
 
 void load(Simulation& simulation, const std::filesystem::path& file) {

@@ -21,11 +21,14 @@ struct Checkpoint {
   Snapshot snapshot;
   std::vector<FilmFrame> film;
   std::int64_t not_finite = 0;  ///< values that frames so far hold as 0 because they were not finite
+  std::vector<double> frames;   ///< times of the frames written so far, s
 };
 
 /// One file: a magic word with the format's version, the content, and a checksum over all of it, written atomically, so
 /// that a kill or a full disk leaves the earlier ones as they were. Throws std::system_error.
 void write_checkpoint(const std::filesystem::path& file, const Checkpoint& checkpoint);
+/// The content of such a file. Throws InputError, whose text follows a name ("is damaged or cut short").
+Checkpoint checkpoint_from_bytes(std::string_view bytes);
 /// Throws InputError when the file is truncated, corrupt or of another format.
 Checkpoint read_checkpoint(const std::filesystem::path& file);
 

@@ -10,6 +10,8 @@ namespace pliant {
 
 namespace {
 
+constexpr auto kLongestUnsaved = std::chrono::seconds(60);
+
 bool in_use(const std::filesystem::path& folder) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return false;
@@ -29,6 +31,21 @@ void remove_results(const std::filesystem::path& folder) {
       if (file.starts_with("frame_") || file.starts_with("step_")) std::filesystem::remove(entry.path());
     }
     std::filesystem::remove(folder / name, error);  // only when empty
+  }
+}
+
+/// What a killed run had begun to write (base/atomic_file.cpp).
+void remove_drafts(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const std::filesystem::path& place : {folder, folder / "frames", folder / "checkpoints"}) {
+    std::vector<std::filesystem::path> drafts;
+    for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+      const std::string suffix = entry.path().extension().string();
+      const bool is_draft = suffix.starts_with(".part") && suffix.size() > 5 &&
+                            suffix.find_first_not_of("0123456789", 5) == std::string::npos;
+      if (is_draft) drafts.push_back(entry.path());
+    }
+    for (const auto& draft : drafts) std::filesystem::remove(draft, error);
   }
 }
 
@@ -53,6 +70,12 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
       frames_(folder_, simulation.model(), simulation.scene().output.fields),
       checkpoints_(folder_ / "checkpoints"),
       film_(steps) {
+  in_use(folder_);  // or it is a file
+  if (start != RunStart::resume) std::filesystem::create_directories(folder_);
+  if (std::filesystem::exists(folder_)) {
+    lock_.emplace(folder_);
+    remove_drafts(folder_);
+  }
   const bool used = in_use(folder_);
   if (start == RunStart::fresh && used)
     throw InputError(
@@ -68,10 +91,9 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
 }
 
 void ResultFolder::begin() {
-  std::filesystem::create_directories(folder_);
   log_ = StepLog::begin(folder_ / "steps.jsonl");
   film_.visit(*simulation_.state());
-  write_frame(0);
+  write_frame();
 }
 
 void ResultFolder::resume(const std::function<void(const std::string&)>& notice) {
@@ -83,18 +105,16 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
     throw InputError(fmt::format(
         "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start over with --force",
         folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
-  StepHistory history;
-  log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, history);
+  log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, totals_, notice);
   simulation_.restore(checkpoint->snapshot);
   frames_.set_model(simulation_.model());
   film_.restore(std::move(checkpoint->film));
-  totals_ = std::move(history.totals);
-  frames_.add_existing(0, 0);
-  const std::int64_t every = simulation_.scene().output.every, last = simulation_.state()->step;
-  for (std::int64_t step = every; step <= last; step += every)
-    frames_.add_existing(step / every, history.times[static_cast<std::size_t>(step - 1)]);
+  frame_times_ = std::move(checkpoint->frames);
+  for (std::size_t k = 0; k < frame_times_.size(); ++k)
+    frames_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
   frames_.add_not_finite(checkpoint->not_finite);
-  remove_frames_after(folder_, last / every);
+  remove_frames_after(folder_, static_cast<std::int64_t>(frame_times_.size()) - 1);
+  saved_ = simulation_.state()->step;
 }
 
 void ResultFolder::follow_cut(std::span<const Index> origin) {
@@ -107,7 +127,8 @@ void ResultFolder::add_report(std::int64_t step, double time, const StepReport& 
   totals_.add(report);
 }
 
-void ResultFolder::write_frame(std::int64_t number) {
+/// The next one; how often they are due may change from one resume to the next.
+void ResultFolder::write_frame() {
   // Copies: the next step has begun when they are written.
   struct Frame {
     State state;
@@ -123,19 +144,25 @@ void ResultFolder::write_frame(std::int64_t number) {
   };
   for (ElementValues& field : frame->elements) keep(field.values);
   for (NodeValues& field : frame->nodes) keep(field.values);
-  queue_.post([this, number, frame] { frames_.write(number, frame->state, frame->elements, frame->nodes); });
+  queue_.post([this, number = static_cast<std::int64_t>(frame_times_.size()), frame] {
+    frames_.write(number, frame->state, frame->elements, frame->nodes);
+  });
+  frame_times_.push_back(simulation_.state()->time);
 }
 
 void ResultFolder::add_state() {
   const State& state = *simulation_.state();
   const SceneOutput& output = simulation_.scene().output;
   film_.visit(state);
-  if (state.step % output.every == 0) write_frame(state.step / output.every);
-  if (output.checkpoint_every > 0 && state.step % output.checkpoint_every == 0) save();
+  if (state.step % output.every == 0) write_frame();
+  if (output.checkpoint_every == 0) return;
+  // Where steps take long, so many of them would be much to lose.
+  const bool is_long_ago = std::chrono::steady_clock::now() - saved_at_ > kLongestUnsaved;
+  if (state.step % output.checkpoint_every == 0 || is_long_ago) save();
 }
 
 void ResultFolder::save() {
-  auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), film_.frames(), 0});
+  auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), film_.frames(), 0, frame_times_});
   queue_.post([this, checkpoint] {
     // First what the checkpoint counts on, then the checkpoint.
     log_->flush_to_disk();
@@ -143,11 +170,23 @@ void ResultFolder::save() {
     checkpoint->not_finite = frames_.not_finite();
     checkpoints_.write(*checkpoint);
   });
+  saved_ = simulation_.state()->step;
+  saved_at_ = std::chrono::steady_clock::now();
+}
+
+std::optional<std::int64_t> ResultFolder::leave() {
+  queue_.post([this] {
+    log_->flush_to_disk();
+    frames_.write_list();
+  });
+  queue_.wait();
+  return saved_;
 }
 
 void ResultFolder::add_last_frame() {
-  const std::int64_t step = simulation_.state()->step, every = simulation_.scene().output.every;
-  if (step % every != 0) write_frame(step / every + 1);
+  if (simulation_.state()->step % simulation_.scene().output.every == 0) return;
+  write_frame();
+  frame_times_.pop_back();  // a run that goes on beyond this step has none here
 }
 
 void ResultFolder::draw() const { draw_pictures(folder_, *simulation_.model(), film_.frames(), *simulation_.state()); }

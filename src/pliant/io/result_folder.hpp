@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 
+#include "pliant/base/folder_lock.hpp"
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/io/film.hpp"
 #include "pliant/io/frames.hpp"
@@ -17,11 +19,12 @@ namespace pliant {
 enum class RunStart { fresh, replace, resume };
 
 /// The folder a run leaves behind: result.pvd and frames/, steps.jsonl, summary.json, checkpoints/, picture.png,
-/// film.png. It never mixes two runs: a folder in use is refused, replaced or continued. After a kill at any instant,
-/// `resume` finds the newest checkpoint, cuts the lists back to it and goes on as if nothing had happened.
+/// film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and while one run writes to it
+/// no other may (FolderLock). After a kill at any instant, `resume` finds the newest checkpoint, removes what was half
+/// written, cuts the lists back to it and goes on as if nothing had happened.
 ///
-/// Frames and checkpoints are written in the order they were asked for, while the simulation goes on; finish() waits
-/// for them. std::system_error, when one could not be written, comes from the next call.
+/// Frames and checkpoints are written in the order they were asked for, while the simulation goes on; finish() and
+/// leave() wait for them. std::system_error, when one could not be written, comes from the next call.
 class ResultFolder {
  public:
   /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
@@ -38,6 +41,9 @@ class ResultFolder {
   void add_state();
   /// Writes a checkpoint and the list of frames now.
   void save();
+  /// Writes the list of frames alone, where a step was left in the middle: the last checkpoint is what to go on from.
+  /// Returns its step; nothing when there is none.
+  std::optional<std::int64_t> leave();
   /// The frame of the last step, should none be due.
   void add_last_frame();
   void draw() const;
@@ -52,13 +58,17 @@ class ResultFolder {
  private:
   void begin();
   void resume(const std::function<void(const std::string&)>& notice);
-  void write_frame(std::int64_t number);
+  void write_frame();
 
   std::filesystem::path folder_;
+  std::optional<FolderLock> lock_;
   Simulation& simulation_;
   FrameWriter frames_;
   CheckpointFolder checkpoints_;
   Film film_;
+  std::vector<double> frame_times_;  ///< of those due in their turn, s
+  std::optional<std::int64_t> saved_;
+  std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   std::optional<StepLog> log_;
   RunTotals totals_;
   OutputQueue queue_;  ///< the only one to touch frames_ and checkpoints_ once the run has begun

@@ -53,7 +53,12 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
     observer.before_step(time);
-    const StepReport report = simulation.step();
+    const StepReport report = simulation.step(options.control);
+    if (report.outcome == Outcome::interrupted) {
+      result.end = RunEnd::interrupted;
+      result.last_report = report;
+      break;
+    }
     const bool good = simulation.took(report);
     result.totals.add(report);
     if (folder) folder->add_report(step, time, report);
@@ -64,7 +69,8 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
       result.last_report = report;
       break;
     }
-    if (state.step < result.steps && observer.wants_stop()) {
+    const bool is_asked = observer.wants_stop() || (options.control && options.control->stop_requested());
+    if (state.step < result.steps && is_asked) {
       result.end = RunEnd::interrupted;
       break;
     }
@@ -73,8 +79,10 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   const State& state = *simulation.state();
   if (folder) {
     if (result.end == RunEnd::finished) folder->add_last_frame();
-    folder->save();
-    if (scene.output.pictures) {
+    const bool is_left = result.last_report.outcome == Outcome::interrupted;
+    if (!is_left) folder->save();
+    result.saved_step = is_left ? folder->leave() : state.step;
+    if (scene.output.pictures && !is_left) {
       observer.on_drawing();
       folder->draw();
     }

@@ -13,6 +13,7 @@ struct RunOptions {
   std::filesystem::path folder;  ///< for the results; empty: none are written
   RunStart start = RunStart::fresh;
   std::optional<std::int64_t> last_step;  ///< in place of the scene's duration
+  StepControl* control = nullptr;         ///< ends the run, also in the middle of a step
 };
 
 /// Told about a run between its steps.
@@ -42,6 +43,8 @@ struct RunResult {
   RunTotals totals;        ///< over all steps, those before a resume included
   std::int64_t steps = 0;  ///< of the whole run
   std::int64_t first_step = 0;
+  /// Where the run can go on from; nothing: at its beginning.
+  std::optional<std::int64_t> saved_step;
   double wall_seconds = 0;      ///< of this call
   std::int64_t not_finite = 0;  ///< values that the frames hold as 0 because they were not finite
 };

@@ -93,7 +93,8 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                        {"threads", tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)}}},
                      {"version", version()},
                      {"commit", commit()}};
-  write_atomically(file, json.dump(2) + "\n");
+  // A scene's file name need not be UTF-8.
+  write_atomically(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace pliant

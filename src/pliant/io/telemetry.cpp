@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "pliant/base/error.hpp"
+#include "pliant/base/file_content.hpp"
 
 namespace pliant {
 
@@ -88,7 +89,7 @@ std::string step_line(std::int64_t step, double time, const StepReport& report) 
     }
     json["history"] = std::move(history);
   }
-  return json.dump();
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void RunTotals::add(const StepReport& report) {
@@ -121,30 +122,37 @@ void StepLog::fail() const {
 
 StepLog StepLog::begin(const std::filesystem::path& file) { return StepLog(file, "wb"); }
 
-StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, StepHistory& history) {
-  std::ifstream in(file, std::ios::binary);
-  std::uintmax_t kept = 0;
-  std::string line;
-  for (std::int64_t i = 0; i < steps; ++i) {
-    if (!std::getline(in, line) || in.eof())
-      throw InputError(
-          fmt::format("{} has {} complete lines, but the checkpoint is at step {}; start over with --force",
-                      file.string(), i, steps));
-    kept += line.size() + 1;
+StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, RunTotals& totals,
+                        const std::function<void(const std::string&)>& notice) {
+  std::optional<FileContent> content;
+  if (std::filesystem::exists(file)) content.emplace(file);
+  const std::string_view text = content ? content->bytes() : std::string_view();
+  std::size_t kept = 0;
+  std::int64_t last = 0, lines = 0;
+  while (last < steps) {
+    const std::size_t end = text.find('\n', kept);
+    if (end == std::string_view::npos) break;
+    const std::string_view line = text.substr(kept, end - kept);
+    const Json json = Json::parse(line, nullptr, false);
     try {
-      const Json json = Json::parse(line);
-      history.totals.add(report_from(json));
-      history.times.push_back(json.at("time"));
-    } catch (const std::exception& error) {
-      throw InputError(fmt::format("{}:{}: not the report of a step ({}); start over with --force", file.string(),
-                                   i + 1, error.what()));
+      const auto step = json.at("step").get<std::int64_t>();
+      if (step <= last || step > steps) break;
+      totals.add(report_from(json));
+      last = step;
+    } catch (const std::exception&) {
+      break;
     }
+    ++lines;
+    kept = end + 1;
   }
-  in.close();
+  content.reset();
+  if (lines < steps)
+    notice(fmt::format("{} has the reports of {} of the {} steps before the checkpoint; totals count those only",
+                       file.string(), lines, steps));
   std::error_code error;
-  if (steps > 0) std::filesystem::resize_file(file, kept, error);
+  if (kept > 0) std::filesystem::resize_file(file, kept, error);
   if (error) throw std::system_error(error, file.string() + ": cannot be shortened");
-  return StepLog(file, steps > 0 ? "ab" : "wb");
+  return StepLog(file, kept > 0 ? "ab" : "wb");
 }
 
 void StepLog::append(const std::string& line) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,20 +32,16 @@ struct RunTotals {
   void add(const StepReport& report);
 };
 
-/// What the lines of an earlier run say, for one that goes on from there.
-struct StepHistory {
-  RunTotals totals;
-  std::vector<double> times;  ///< at the end of each step
-};
-
 /// steps.jsonl, appended line by line; each is handed to the system at once, so that a kill loses none. Throws
 /// std::system_error when it cannot be written.
 class StepLog {
  public:
   /// Begins an empty file.
   static StepLog begin(const std::filesystem::path& file);
-  /// Goes on after the first `steps` lines; later ones are cut off. Throws InputError when there are fewer.
-  static StepLog resume(const std::filesystem::path& file, std::int64_t steps, StepHistory& history);
+  /// Goes on after the lines of the first `steps` steps, which are added to `totals`; whatever comes after is cut off.
+  /// Where lines are missing or damaged, `notice` is told how many are left: the state is elsewhere, and goes on.
+  static StepLog resume(const std::filesystem::path& file, std::int64_t steps, RunTotals& totals,
+                        const std::function<void(const std::string&)>& notice);
 
   void append(const std::string& line);
   /// Waits until the disk has it.

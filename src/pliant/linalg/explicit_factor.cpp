@@ -1,13 +1,11 @@
 #include "pliant/linalg/explicit_factor.hpp"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
 #include "pliant/base/memory.hpp"
-#include "pliant/linalg/blas_threads.hpp"
+#include "pliant/linalg/blas.hpp"
 #include "pliant/linalg/explicit_kernels.hpp"
 
 namespace pliant {
@@ -31,7 +29,7 @@ void add_row(const float* from, float* to) {
 
 ExplicitFactor::ExplicitFactor(std::shared_ptr<const SymbolicFactor> plan, const double* panels)
     : plan_(std::move(plan)), tasks_(*plan_) {
-  dense::use_one_thread();
+  const dense::Blas blas;
   make_fronts();
   require_memory("the factor in single precision", static_cast<double>(bytes()));
   panels_ = make_aligned_array(at((numbers_ + 1) / 2));
@@ -90,8 +88,7 @@ void ExplicitFactor::make_panel(const double* panels, std::size_t s) {
     W(j, j) = 1;
     for (Index i = pivots; i < rows; ++i) W(i, j) = -L[i + j * node.stride];
   }
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasNoTrans, CblasNonUnit, rows, pivots, 1, L,
-              static_cast<int>(node.stride), W.data(), rows);
+  dense::Blas::solve_lower_from_right(rows, pivots, L, static_cast<int>(node.stride), W.data());
   const dense::ExplicitTiles panel(rows, pivots);
   for (Index t = 0; t < panel.tiles; ++t) {
     float* tile = front_panel(front) + panel.start(t);

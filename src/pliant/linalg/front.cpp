@@ -10,6 +10,7 @@
 
 #include <cmath>
 
+#include "pliant/linalg/blas.hpp"
 #include "pliant/linalg/front_kernels.hpp"
 #include "pliant/linalg/tiles.hpp"
 #include "pliant/linalg/update_block.hpp"
@@ -107,8 +108,6 @@ bool eliminate_llt(const Front& f, double* workspace, TilePreparation* preparati
 
 // L D L^T. The pivot block P A11 P^T = L11 D L11^T comes from LAPACK; then Y = A21 P^T L11^{-T} = L21 D, and the update
 // loses L21 Y^T.
-extern "C" void dsytrf_rk_(const char* uplo, const int* n, double* a, const int* lda, double* e, int* ipiv,
-                           double* work, const int* lwork, int* info, std::size_t uplo_length);
 
 namespace {
 
@@ -186,9 +185,9 @@ LdltCount eliminate_ldlt(const Front& f, const LdltPivots& pivots, double scale,
   int* swaps = reinterpret_cast<int*>(largest + std::size_t(k) * static_cast<std::size_t>(tiles));
   double* lapack = largest + std::size_t(k) * static_cast<std::size_t>(tiles) + ints_as_doubles(k);
 
-  const int n = k, stride = static_cast<int>(f.stride), lapack_size = lapack_block * k;
-  int info = 0;  // a zero pivot is no error here: settle_pivot sees it
-  dsytrf_rk_("L", &n, f.panel, &stride, pivots.off_diagonal, swaps, lapack, &lapack_size, &info, 1);
+  // A zero pivot is no error here: settle_pivot sees it.
+  dense::Blas::factor_symmetric(k, f.panel, static_cast<int>(f.stride), pivots.off_diagonal, swaps, lapack,
+                                lapack_block * k);
   for (Index i = 0; i < k; ++i) pivots.order[i] = i;
   for (Index i = 0; i < k; ++i) std::swap(pivots.order[i], pivots.order[std::abs(swaps[i]) - 1]);
 

@@ -22,9 +22,10 @@
 #include <cassert>
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "pliant/base/memory.hpp"
-#include "pliant/linalg/blas_threads.hpp"
+#include "pliant/linalg/blas.hpp"
 #include "pliant/linalg/extend_add.hpp"
 #include "pliant/linalg/tiles.hpp"
 #include "pliant/linalg/update_block.hpp"
@@ -87,7 +88,6 @@ class Stopwatch {
 }  // namespace
 
 Multifrontal::Multifrontal(std::shared_ptr<const SymbolicFactor> plan) : plan_(std::move(plan)), tasks_(*plan_) {
-  dense::use_one_thread();
   const std::size_t count = plan_->supernodes.size();
   stack_size_.assign(count, 0);
   updates_.resize(count);
@@ -304,6 +304,8 @@ FactorStatus Multifrontal::run(const BlockMatrix& A) {
   stopped_ = false;
   last_flops_ = 0;
   for (std::size_t s = 0; s < marked_.size(); ++s) last_flops_ += marked_[s] ? plan_->supernodes[s].flops : 0.0;
+  std::optional<dense::Blas> blas;
+  if (numbers_.kind == Factorisation::ldlt) blas.emplace();
   tasks_.leaves_to_roots([&](const TreeTasks::Task& task) { factor_task(A, task); });
   for (auto& update : updates_) pool_.give_back(std::move(update));  // left over where the work was stopped
   if (stopped_) return FactorStatus::not_positive_definite;

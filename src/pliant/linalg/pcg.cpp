@@ -52,6 +52,7 @@ PcgReport Pcg<T>::solve(const BlockProduct<T>& A, const VectorOf<T>& b, VectorOf
       report.outcome = outcome;
       return report;
     };
+    StepControl::check();
     if (!std::isfinite(report.residual)) return end(PcgOutcome::not_finite);
     if (report.residual <= options.tolerance) return end(PcgOutcome::converged);
     if (report.iterations == options.max_iterations)

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 
+#include "pliant/base/step_control.hpp"
 #include "pliant/linalg/symbolic_factor.hpp"
 
 namespace pliant {
@@ -38,6 +39,7 @@ class TreeTasks {
     tbb::parallel_for(std::size_t{0}, leaves_.size(), [&](std::size_t leaf) {
       for (Index t = leaves_[leaf];;) {
         const Task& task = tasks_[static_cast<std::size_t>(t)];
+        StepControl::check();
         body(task);
         t = task.parent;
         if (t < 0 || pending_[static_cast<std::size_t>(t)].fetch_sub(1, std::memory_order_acq_rel) != 1) return;
@@ -52,6 +54,7 @@ class TreeTasks {
     const auto descend = [&](const auto& self, Index t) -> void {
       for (;;) {
         const Task& task = tasks_[static_cast<std::size_t>(t)];
+        StepControl::check();
         body(task);
         if (task.child_start == task.child_end) return;
         for (Index c = task.child_start + 1; c < task.child_end; ++c) {

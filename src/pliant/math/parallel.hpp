@@ -6,22 +6,27 @@
 #include <algorithm>
 #include <vector>
 
+#include "pliant/base/step_control.hpp"
 #include "pliant/math/types.hpp"
 
 namespace pliant {
 
 /// Runs body(begin, end) over the chunks [k grain, (k+1) grain) of [0, count), in parallel. The chunks depend on
 /// `grain` alone, never on the number of threads: whatever is computed per chunk has the same bits on one thread and on
-/// many.
+/// many. Inside a step it asks in every chunk whether the step shall end, and throws Interrupted then.
 template <class Body>
 void for_chunks(Index count, Index grain, Body&& body) {
   const Index chunks = (count + grain - 1) / grain;
+  StepControl::check();
   if (chunks <= 1) {
     if (count > 0) body(Index{0}, count);
     return;
   }
   tbb::parallel_for(tbb::blocked_range<Index>(0, chunks, 1), [&](const tbb::blocked_range<Index>& range) {
-    for (Index k = range.begin(); k != range.end(); ++k) body(k * grain, std::min(count, (k + 1) * grain));
+    for (Index k = range.begin(); k != range.end(); ++k) {
+      StepControl::check();
+      body(k * grain, std::min(count, (k + 1) * grain));
+    }
   });
 }
 

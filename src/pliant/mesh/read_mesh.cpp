@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "pliant/base/error.hpp"
-#include "pliant/mesh/formats/file_content.hpp"
+#include "pliant/base/file_content.hpp"
 #include "pliant/mesh/formats/gmsh.hpp"
 #include "pliant/mesh/formats/medit.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "pliant/scene/scene.hpp"
 
@@ -55,6 +57,46 @@ std::string describe_loose_tolerance(const Scene& scene, const ContactModel& con
       *speed, contact.options.eps_v);
 }
 
+std::string describe_range(double least, double most) {
+  return least == most ? fmt::format("{:.4g}", most) : fmt::format("{:.4g} to {:.4g}", least, most);
+}
+
+/// What acts between any two that may touch.
+std::string describe_friction(const ContactModel& contact) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  const ContactSurface& surface = *contact.surface;
+  for (std::size_t pair = 0; pair < contact.friction.size(); ++pair) {
+    if (!surface.touches[pair]) continue;
+    least = std::min(least, contact.friction[pair]);
+    most = std::max(most, contact.friction[pair]);
+  }
+  return least > most ? fmt::format("{:.4g}", contact.options.friction) : describe_range(least, most);
+}
+
+/// Where the distance at which surfaces begin to repel each other is that of a whole edge or body, everything touches
+/// everything: steps then take for ever, and bodies are held apart by themselves.
+std::string describe_wide_distance(const ContactModel& contact) {
+  double length2 = 0, edges = 0;
+  for (std::size_t e = 0; e < contact.surface->edges.size(); ++e)
+    if (!contact.is_obstacle(contact.surface->edges[e][0])) {
+      length2 += contact.edge_length2[e];
+      ++edges;
+    }
+  const double length = edges > 0 ? std::sqrt(length2 / edges) : 0, dhat = contact.options.dhat;
+  if (contact.size > 0 && dhat > 0.5 * contact.size)
+    return fmt::format(
+        "          warning: dhat = {:.4g} m is more than half of the smallest body, {:.4g} m: everything repels "
+        "everything; take it below the edges, which are {:.2g} m long\n",
+        dhat, contact.size, length);
+  if (length > 0 && dhat > length)
+    return fmt::format(
+        "          warning: dhat = {:.4g} m is longer than the edges, which are {:.2g} m: steps will take long; take "
+        "it "
+        "smaller\n",
+        dhat, length);
+  return {};
+}
+
 /// That which acts: of a contact's pairs, one number or a range over the bodies.
 std::string describe_friction(const Model& model, const Collider& collider) {
   if (!model.contact()) return fmt::format("{:.4g}", collider.friction);
@@ -67,8 +109,7 @@ std::string describe_friction(const Model& model, const Collider& collider) {
           least = std::min(least, contact.friction_of(body, placed.group));
           most = std::max(most, contact.friction_of(body, placed.group));
         }
-  if (least > most) return fmt::format("{:.4g}", collider.friction);
-  return least == most ? fmt::format("{:.4g}", most) : fmt::format("{:.4g} to {:.4g}", least, most);
+  return least > most ? fmt::format("{:.4g}", collider.friction) : describe_range(least, most);
 }
 
 }  // namespace
@@ -128,14 +169,15 @@ std::string describe(const Scene& scene, const Model& model) {
   if (model.contact()) {
     const ContactModel& contact = *model.contact();
     text +=
-        fmt::format("  contact {} points, {} edges, {} triangles; dhat {:.4g} m, kappa {:.4g} Pa, friction {:.4g}\n",
+        fmt::format("  contact {} points, {} edges, {} triangles; dhat {:.4g} m, kappa {:.4g} Pa, friction {}\n",
                     contact.surface->points.size(), contact.surface->edges.size(), contact.surface->triangles.size(),
-                    contact.options.dhat, contact.stiffness(), contact.options.friction);
+                    contact.options.dhat, contact.stiffness(), describe_friction(contact));
     for (const auto* list : {&contact.obstacles, &contact.planes})
       for (const ContactModel::Placed& placed : *list)
         if (placed.withdrawn > 0)
           text += fmt::format("          a body begins in touch with '{}', which is therefore taken {:.2g} m smaller\n",
                               placed.name, placed.withdrawn);
+    text += describe_wide_distance(contact);
     text += describe_loose_tolerance(scene, contact);
   }
   static const char* const kJoints[] = {"fixed", "hinge", "ball", "free"};

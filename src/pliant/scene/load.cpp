@@ -397,12 +397,18 @@ void read_time(const Value& root, Scene& scene) {
   const Value& simulation = root.at("simulation");
   const Value* fps = simulation.find("fps");
   scene.dt = fps ? 1 / fps->number() : simulation.at("dt").number();
+  if (!(scene.dt >= kLeastTimeStep && scene.dt <= kGreatestTimeStep))
+    fail(fps ? fps->origin : simulation.at("dt").origin,
+         fmt::format("a time step of {} s; it must be from {} to {} s", scene.dt, kLeastTimeStep, kGreatestTimeStep));
   if (const Value* frames = simulation.find("frames")) {
-    scene.steps = std::get<std::int64_t>(frames->data) * scene.output.every;
+    const auto count = std::get<std::int64_t>(frames->data);
+    if (count > kMostSteps / scene.output.every)
+      fail(frames->origin, fmt::format("'frames' makes more than {} steps", kMostSteps));
+    scene.steps = count * scene.output.every;
   } else {
     // A duration of 3 s at 1/60 s is 180 steps, not 181, whatever the rounding of 1/60.
     const double steps = std::ceil(simulation.at("duration").number() / scene.dt - 1e-6);
-    if (steps > 1e9)
+    if (!(steps <= kMostSteps))
       fail(simulation.at("duration").origin,
            fmt::format("'duration' over 'dt' makes {} steps; use a longer time step", steps));
     scene.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));

@@ -101,9 +101,14 @@ void apply(Value& scene, const std::string& change) {
       if (only && section->find(steps[i + 1])) {
         next = &pick(*next, "0", origin, steps[i]);  // body.young where there is one body
       } else {
-        if (i + 2 >= steps.size())
-          throw InputError(
-              fmt::format("{}: say which one and which key, for example --set {}.0.KEY=...", origin, steps[i]));
+        if (i + 2 >= steps.size()) {
+          std::vector<std::string> names;
+          for (const Setting& known : section->keys) names.push_back(known.name);
+          const std::string near = section->find(steps[i + 1]) ? steps[i + 1] : nearest(steps[i + 1], names);
+          throw InputError(near.empty() ? fmt::format("{}: say which one and which key, for example --set {}.0.KEY=...",
+                                                      origin, steps[i])
+                                        : fmt::format("{}: did you mean '{}.0.{}'?", origin, steps[i], near));
+        }
         next = &pick(*next, steps[i + 1], origin, steps[i]);
         ++i;
       }

@@ -151,6 +151,11 @@ struct SceneSolver {
 
 enum class FrameField { displacement, velocity, von_mises, stretch, body };
 
+/// Of any run; a hundred times a year of film, and all sums stay far below what integers hold.
+inline constexpr std::int64_t kMostSteps = 1'000'000'000;
+/// Of any scene, s: beyond them squares overflow or vanish.
+inline constexpr double kLeastTimeStep = 1e-12, kGreatestTimeStep = 1e9;
+
 struct SceneOutput {
   int every = 1;  ///< steps
   std::vector<FrameField> fields;

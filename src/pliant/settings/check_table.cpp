@@ -29,9 +29,35 @@ std::string remedy(const Setting& key) {
              : fmt::format("; for example: {} = {}", key.name, value);
 }
 
+/// What is wrong, gathered: a person mends all of it at once.
+class Complaints {
+ public:
+  template <class Check>
+  void gather(Check&& check) {
+    try {
+      check();
+    } catch (const InputError& error) {
+      ++count_;
+      if (count_ <= kMost) text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
+    }
+  }
+  void report() const {
+    if (count_ > kMost) throw InputError(fmt::format("{}\nand {} more", text_, count_ - kMost));
+    if (count_ > 0) throw InputError(text_);
+  }
+
+ private:
+  static constexpr int kMost = 12;
+  std::string text_;
+  int count_ = 0;
+};
+
+/// A value as it was given, as long as a person cares to read it.
+std::string brief(const Value& value) { return InputError::shortened(to_toml(value), 120); }
+
 [[noreturn]] void fail_type(const Value& value, const Setting& key, const Section& section) {
-  fail(value.origin, fmt::format("{} must be {}, but is {}{}", quoted(key, section), describe_type(key), to_toml(value),
-                                 remedy(key)));
+  fail(value.origin,
+       fmt::format("{} must be {}, but is {}{}", quoted(key, section), describe_type(key), brief(value), remedy(key)));
 }
 
 void check_number(const Value& value, const Setting& key, const Section& section) {
@@ -41,17 +67,24 @@ void check_number(const Value& value, const Setting& key, const Section& section
   const bool below = limits.least_included ? number < limits.least : number <= limits.least;
   const bool above = limits.greatest_included ? number > limits.greatest : number >= limits.greatest;
   if (below || above)
-    fail(value.origin, fmt::format("{} must be {}, but is {}{}", quoted(key, section), describe_type(key),
-                                   to_toml(value), key.hint.empty() ? remedy(key) : "; " + key.hint));
+    fail(value.origin, fmt::format("{} must be {}, but is {}{}", quoted(key, section), describe_type(key), brief(value),
+                                   key.hint.empty() ? remedy(key) : "; " + key.hint));
+}
+
+/// Whole numbers are kept in 32 bits.
+void check_size(const Value& value, const Setting& key, const Section& section) {
+  constexpr std::int64_t kLargest = 2'000'000'000;
+  if (std::abs(value.number()) > static_cast<double>(kLargest))
+    fail(value.origin, fmt::format("{} must not exceed {}, but is {}", quoted(key, section), kLargest, to_toml(value)));
 }
 
 void check_choice(const Value& value, const Setting& key, const Section& section) {
   if (!value.is_text()) fail_type(value, key, section);
   if (std::find(key.choices.begin(), key.choices.end(), value.text()) != key.choices.end()) return;
   const std::string near = nearest(value.text(), key.choices);
-  fail(value.origin,
-       fmt::format("{} must be one of {}, but is \"{}\"{}", quoted(key, section), fmt::join(key.choices, ", "),
-                   value.text(), near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+  fail(value.origin, fmt::format("{} must be one of {}, but is \"{}\"{}", quoted(key, section),
+                                 fmt::join(key.choices, ", "), InputError::shortened(value.text(), 120),
+                                 near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
 void check_list(const Value& value, const Setting& key, const Section& section, std::size_t size, bool whole) {
@@ -59,6 +92,7 @@ void check_list(const Value& value, const Setting& key, const Section& section, 
   for (const Value& item : value.list()) {
     if (whole ? !item.is_integer() : !item.is_number()) fail_type(value, key, section);
     check_number(item, key, section);
+    if (whole) check_size(item, key, section);
   }
 }
 
@@ -86,6 +120,13 @@ void check_selection(Value& value, const Setting& key, const Section& section) {
   }
 }
 
+template <class Items, class Check>
+void check_each(Items& items, Check&& check) {
+  Complaints wrong;
+  for (auto& item : items) wrong.gather([&] { check(item); });
+  wrong.report();
+}
+
 void check_value(Value& value, const Setting& key, const Section& section) {
   switch (key.kind) {
     case Kind::boolean:
@@ -94,6 +135,7 @@ void check_value(Value& value, const Setting& key, const Section& section) {
     case Kind::integer:
       if (!value.is_integer()) fail_type(value, key, section);
       check_number(value, key, section);
+      check_size(value, key, section);
       break;
     case Kind::number:
       if (!value.is_number()) fail_type(value, key, section);
@@ -150,17 +192,17 @@ void check_value(Value& value, const Setting& key, const Section& section) {
     case Kind::tables:
       if (value.is_table()) value = Value{Value::List{value}, value.origin};  // [body] for a single [[body]]
       if (!value.is_list()) fail_type(value, key, section);
-      for (Value& item : value.list()) {
+      check_each(value.list(), [&](Value& item) {
         if (!item.is_table()) fail_type(value, key, section);
         check_table(item, *key.section);
-      }
+      });
       break;
     case Kind::named_tables:
       if (!value.is_table()) fail_type(value, key, section);
-      for (Value::Entry& entry : value.table()) {
+      check_each(value.table(), [&](Value::Entry& entry) {
         if (!entry.value.is_table()) fail_type(value, key, section);
         check_table(entry.value, *key.section);
-      }
+      });
       break;
   }
 }
@@ -206,6 +248,23 @@ void rename_aliases(Value& table, const Section& section) {
                                      section.place, key->name));
     entry.key = key->name;
   }
+}
+
+void check_entry(Value::Entry& entry, const Section& section) {
+  const Setting* key = section.find(entry.key);
+  if (!key) {
+    if (section.open) return;
+    std::vector<std::string> names;
+    for (const Setting& known : section.keys) {
+      names.push_back(known.name);
+      names.insert(names.end(), known.aliases.begin(), known.aliases.end());
+    }
+    const std::string near = nearest(entry.key, names);
+    fail(entry.origin, fmt::format("unknown key '{}' {}; {}", entry.key, section.place,
+                                   near.empty() ? fmt::format("choose one of {}", fmt::join(names, ", "))
+                                                : fmt::format("did you mean '{}'?", near)));
+  }
+  check_value(entry.value, *key, section);
 }
 
 }  // namespace
@@ -255,28 +314,17 @@ const Setting* Section::find(std::string_view name) const {
 }
 
 void check_table(Value& table, const Section& section) {
-  rename_aliases(table, section);
-  for (Value::Entry& entry : table.table()) {
-    const Setting* key = section.find(entry.key);
-    if (!key) {
-      if (section.open) continue;
-      std::vector<std::string> names;
-      for (const Setting& known : section.keys) {
-        names.push_back(known.name);
-        names.insert(names.end(), known.aliases.begin(), known.aliases.end());
-      }
-      const std::string near = nearest(entry.key, names);
-      fail(entry.origin, fmt::format("unknown key '{}' {}; {}", entry.key, section.place,
-                                     near.empty() ? fmt::format("choose one of {}", fmt::join(names, ", "))
-                                                  : fmt::format("did you mean '{}'?", near)));
-    }
-    check_value(entry.value, *key, section);
-  }
-  for (const Alternatives& alternatives : section.alternatives) check_alternatives(table, section, alternatives);
+  Complaints wrong;
+  wrong.gather([&] { rename_aliases(table, section); });
+  for (Value::Entry& entry : table.table()) wrong.gather([&] { check_entry(entry, section); });
+  for (const Alternatives& alternatives : section.alternatives)
+    wrong.gather([&] { check_alternatives(table, section, alternatives); });
   for (const Setting& key : section.keys) {
     if (table.find(key.name)) continue;
     if (key.required)
-      fail(table.origin, fmt::format("the key '{}' is missing {}{}", key.name, section.place, remedy(key)));
+      wrong.gather([&] {
+        fail(table.origin, fmt::format("the key '{}' is missing {}{}", key.name, section.place, remedy(key)));
+      });
     if (key.fallback.empty()) continue;
     const std::string origin = fmt::format("default of '{}' {}", key.name, section.place);
     Value fallback = parse_toml_value(key.fallback, origin);
@@ -284,6 +332,7 @@ void check_table(Value& table, const Section& section) {
     if (key.kind == Kind::table) check_table(fallback, *key.section);
     table.table().push_back({key.name, origin, std::move(fallback)});
   }
+  wrong.report();
 }
 
 }  // namespace pliant

@@ -5,14 +5,94 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <sstream>
 
 #include "pliant/base/error.hpp"
+#include "pliant/base/file_content.hpp"
 
 namespace pliant {
 
 namespace {
+
+// Far beyond what a scene needs, and far below what costs time, memory or stack to read.
+constexpr std::size_t kMostBytes = std::size_t{64} << 20U;  ///< of a file; lists of vertices may be long
+constexpr std::size_t kMostText = 20'000;                   ///< characters of a text
+constexpr std::size_t kMostKey = 200;                       ///< characters of a key
+constexpr int kMostDots = 16;                               ///< in a dotted key
+constexpr int kMostBrackets = 32;                           ///< open at the same time
+
+/// Refuses what is nested so deeply that the parser, which calls itself, would run out of stack: brackets within
+/// brackets, and keys of many parts, which it does not bound itself. Everything else is left to the parser.
+void check_nesting(std::string_view text, const std::string& name) {
+  std::int64_t line = 1;
+  int brackets = 0, dots = 0;
+  const auto refuse = [&](std::string_view what, int most) {
+    throw InputError(fmt::format("{}:{}: {} more than {} deep; no scene needs that", name, line, what, most));
+  };
+  const auto refuse_length = [&] {
+    throw InputError(fmt::format("{}:{}: a text or word of more than {} characters", name, line, kMostText));
+  };
+  const auto skip_text = [&](std::size_t begin) {  // returns where the text that begins with a quote ends
+    const char quote = text[begin];
+    const std::string_view three = text.substr(begin, 3);
+    const bool is_long = three.size() == 3 && three[1] == quote && three[2] == quote;
+    for (std::size_t i = begin + (is_long ? 3 : 1); i < text.size(); ++i) {
+      if (text[i] == '\n') {
+        if (!is_long) return i - 1;  // not closed: the parser says so
+        ++line;
+      }
+      if (i - begin > 6 * kMostText) refuse_length();  // a character may be written in six, \u0041
+      if (text[i] == '\\' && quote == '"')
+        ++i;
+      else if (text[i] == quote && !is_long)
+        return i;
+      else if (text[i] == quote && text.substr(i, 3) == three)
+        return i + 2;
+    }
+    return text.size();
+  };
+  std::size_t word = 0;  // where a run of characters without any of these began
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (std::string_view(" \t\n\"'#.[]{}=,").find(text[i]) != std::string_view::npos) word = i;
+    if (i - word > kMostText) refuse_length();
+    switch (text[i]) {
+      case '"':
+      case '\'':
+        i = word = skip_text(i);
+        break;
+      case '#':
+        i = word = std::min(text.find('\n', i), text.size()) - 1;
+        break;
+      case '.':
+        if (++dots > kMostDots) refuse("a key nested", kMostDots);
+        break;
+      case '[':
+      case '{':
+        if (++brackets > kMostBrackets) refuse("brackets nested", kMostBrackets);
+        dots = 0;
+        break;
+      case ']':
+      case '}':
+        brackets = std::max(0, brackets - 1);
+        dots = 0;
+        break;
+      case '\n':
+        ++line;
+        dots = 0;
+        break;
+      case '=':
+      case ',':
+        dots = 0;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void check_length(std::string_view text, std::size_t most, const std::string& origin, std::string_view what) {
+  if (text.size() > most)
+    throw InputError(fmt::format("{}: {} of {} characters; at most {} are read", origin, what, text.size(), most));
+}
 
 Value convert(const toml::node& node, const std::string& file, const std::string& fixed_origin) {
   const auto origin_of = [&](const toml::source_region& source) {
@@ -31,6 +111,7 @@ Value convert(const toml::node& node, const std::string& file, const std::string
       value.data = node.as_floating_point()->get();
       break;
     case toml::node_type::string:
+      check_length(node.as_string()->get(), kMostText, value.origin, "a text");
       value.data = node.as_string()->get();
       break;
     case toml::node_type::array: {
@@ -42,9 +123,11 @@ Value convert(const toml::node& node, const std::string& file, const std::string
     case toml::node_type::table: {
       Value::Table table;
       std::vector<std::pair<toml::source_position, Value::Entry>> entries;
-      for (const auto& [key, item] : *node.as_table())
+      for (const auto& [key, item] : *node.as_table()) {
+        check_length(key.str(), kMostKey, origin_of(key.source()), "a key");
         entries.push_back(
             {key.source().begin, {std::string(key.str()), origin_of(key.source()), convert(item, file, fixed_origin)}});
+      }
       std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       for (auto& [position, entry] : entries) table.push_back(std::move(entry));
       value.data = std::move(table);
@@ -94,6 +177,7 @@ void Value::erase(std::string_view key) {
 }
 
 Value parse_toml(std::string_view text, const std::string& name) {
+  check_nesting(text, name);
   try {
     const toml::table table = toml::parse(text, name);
     Value value = convert(table, name, {});
@@ -108,15 +192,17 @@ Value read_toml(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
     throw InputError(fmt::format("{}: is a folder; name a scene file (.toml)", path.string()));
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
+  if (!std::filesystem::exists(path, error))
     throw InputError(fmt::format("{}: cannot open this scene file; check the path and its permissions", path.string()));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return parse_toml(text.str(), path.string());
+  const FileContent content(path);
+  if (content.bytes().size() > kMostBytes)
+    throw InputError(fmt::format("{}: is larger than {} MB, which no scene is; meshes have files of their own",
+                                 path.string(), kMostBytes >> 20U));
+  return parse_toml(content.bytes(), path.string());
 }
 
 Value parse_toml_value(std::string_view text, const std::string& origin) {
+  check_nesting(text, origin);
   try {
     const toml::table table = toml::parse(fmt::format("value = {}\n", text));
     if (table.size() == 1) return convert(*table.get("value"), {}, origin);

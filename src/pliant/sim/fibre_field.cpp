@@ -4,10 +4,10 @@
 
 #include <Eigen/Geometry>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "pliant/base/error.hpp"
+#include "pliant/base/file_content.hpp"
 #include "pliant/base/nearest.hpp"
 
 namespace pliant {
@@ -51,8 +51,8 @@ std::vector<Vec3> fibre_directions(const std::string& element_field, const TetMe
 }
 
 std::vector<Vec3> read_fibre_directions(const std::filesystem::path& file, const TetMesh& mesh) {
-  std::ifstream in(file);
-  if (!in) throw InputError(fmt::format("fibre directions {} cannot be read", file.string()));
+  const FileContent content(file);
+  std::istringstream in{std::string(content.bytes())};
   std::vector<Vec3> directions;
   std::string line;
   for (std::size_t number = 1; std::getline(in, line); ++number) {

@@ -28,6 +28,8 @@ std::string_view to_string(Outcome outcome) {
       return "intersecting-start";
     case Outcome::not_finite:
       return "not-finite";
+    case Outcome::interrupted:
+      return "interrupted";
   }
   return "unknown";
 }

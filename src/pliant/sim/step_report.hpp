@@ -25,6 +25,7 @@ enum class Outcome {
   inverted_start,        ///< infinite energy where the step begins; the state is unchanged
   intersecting_start,    ///< surfaces cut each other where the step begins; the state is unchanged
   not_finite,            ///< a NaN or infinity in positions, velocities, forces or matrix; the state is unchanged
+  interrupted,           ///< asked to end (StepControl); the state is unchanged
 };
 inline constexpr Outcome kOutcomes[] = {Outcome::converged,
                                         Outcome::budget_spent,
@@ -36,7 +37,8 @@ inline constexpr Outcome kOutcomes[] = {Outcome::converged,
                                         Outcome::out_of_memory,
                                         Outcome::inverted_start,
                                         Outcome::intersecting_start,
-                                        Outcome::not_finite};
+                                        Outcome::not_finite,
+                                        Outcome::interrupted};
 std::string_view to_string(Outcome outcome);
 /// What helps against Outcome::out_of_memory, for people.
 inline constexpr std::string_view kLessMemory =

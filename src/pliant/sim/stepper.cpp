@@ -25,20 +25,24 @@ Stepper::~Stepper() = default;
 
 const StepProblem& Stepper::problem() const { return potential_->problem(); }
 
-StepReport Stepper::step(State& state, double h) {
+StepReport Stepper::step(State& state, double h, StepControl* control) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
+    const StepControl::Scope scope(control);
     ContactStep* contact = potential_->contact();
     if (contact) contact->count_seconds_in(&report.seconds.contact);
     try {
       take_step(state, h, report);
     } catch (const std::bad_alloc& error) {
-      is_spoilt_ = true;
+      spoilt_by_ = Outcome::out_of_memory;
       const auto* shortage = dynamic_cast<const MemoryShortage*>(&error);
       report.end(
           Outcome::out_of_memory,
           fmt::format("{}; remedy: {}", shortage ? shortage->what() : "there is not enough for the step", kLessMemory));
+    } catch (const Interrupted&) {
+      spoilt_by_ = Outcome::interrupted;
+      report.end(Outcome::interrupted, fmt::format("asked to end after {} iterations", report.iterations));
     }
     if (contact) contact->count_seconds_in(nullptr);
   }
@@ -60,8 +64,8 @@ void Stepper::take_step(State& state, double h, StepReport& report) {
 
 /// Makes the problem, unless nothing can be stepped from here.
 bool Stepper::can_start(const State& state, double h, StepReport& report) {
-  if (is_spoilt_) {
-    report.end(Outcome::out_of_memory, "memory ran out in an earlier step; make a new stepper");
+  if (spoilt_by_) {
+    report.end(*spoilt_by_, "an earlier step ended so, in its middle; make a new stepper");
     return false;
   }
   if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pliant/base/step_control.hpp"
 #include "pliant/sim/model.hpp"
 #include "pliant/sim/step_report.hpp"
 
@@ -52,11 +53,12 @@ class Stepper {
  public:
   virtual ~Stepper();
   virtual std::string_view name() const = 0;
-  /// Never throws std::bad_alloc: a step for which memory does not suffice is reported as such.
-  StepReport step(State& state, double h);
-  /// Whether memory ran out in the middle of an earlier step. What is left here is then not to be relied on, and all
-  /// further steps are refused: a new stepper is to be made.
-  bool is_spoilt() const { return is_spoilt_; }
+  /// Never throws std::bad_alloc: a step for which memory does not suffice is reported as such. With a control, others may
+  /// end the step before it is done; the outcome is then `interrupted`.
+  StepReport step(State& state, double h, StepControl* control = nullptr);
+  /// Whether an earlier step was left in its middle: memory ran out, or it was interrupted. What is left here is then not
+  /// to be relied on, and all further steps are refused: a new stepper is to be made (Simulation does).
+  bool is_spoilt() const { return spoilt_by_.has_value(); }
 
   /// What is left unbalanced at the end of the last accepted step: the gradient of its incremental potential, N, zero
   /// where positions are prescribed. Its norm is the force residual of the report. Empty before the first step.
@@ -94,7 +96,7 @@ class Stepper {
   std::unique_ptr<IncrementalPotential> potential_;
   double elastic_scale_ = 0;  ///< J
   Solution solution_;
-  bool is_spoilt_ = false;
+  std::optional<Outcome> spoilt_by_;  ///< the outcome of a step that was left in its middle
   VecX unbalanced_;
   VecX contact_force_, contact_pressure_;  ///< of the last step
 };

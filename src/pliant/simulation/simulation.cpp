@@ -136,18 +136,24 @@ void Simulation::set_state(const State& state) {
   *state_ = state;
 }
 
-StepReport Simulation::step() {
+void Simulation::replace_spoilt_stepper() {
+  if (!stepper_->is_spoilt()) return;
+  stepper_ = make_stepper(scene_, model_);
+  has_stepped_ = false;
+}
+
+StepReport Simulation::step(StepControl* control) {
   make_due_cuts();
   StepReport report;
   try {
-    if (stepper_->is_spoilt()) stepper_ = make_stepper(scene_, model_);
+    replace_spoilt_stepper();
     // A stepper may leave a part-way state behind, and may exchange the arrays it is given for its own.
     next_ = *state_;
   } catch (const std::bad_alloc&) {
     report.end(Outcome::out_of_memory, fmt::format("there is not enough to begin a step; remedy: {}", kLessMemory));
     return report;
   }
-  report = stepper_->step(next_, scene_.dt);
+  report = stepper_->step(next_, scene_.dt, control);
   if (took(report)) {
     *state_ = next_;
     has_stepped_ = true;
@@ -161,7 +167,7 @@ const VecX& Simulation::unbalanced_forces() const {
 }
 
 Snapshot Simulation::snapshot() const {
-  Snapshot snapshot{fingerprint_, cuts_made_, *state_, stepper_->memory()};
+  Snapshot snapshot{fingerprint_, cuts_made_, *state_, stepper_->is_spoilt() ? std::vector<double>() : stepper_->memory()};
   snapshot.state.grabs.clear();
   return snapshot;
 }
@@ -176,8 +182,11 @@ void Simulation::restore(const Snapshot& snapshot) {
   const State& state = snapshot.state;
   if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(state.time))
     throw InputError("the snapshot holds positions, velocities or a time that are not finite");
+  if (state.step < 0 || state.step > kMostSteps)
+    throw InputError(fmt::format("the snapshot is of step {}, which no run has", state.step));
   if (snapshot.cuts == cuts_made_) {
     check_state(state, *model_);
+    replace_spoilt_stepper();
     stepper_->recall(snapshot.memory);
   } else {
     Simulation next = uncut();

@@ -58,9 +58,10 @@ class Simulation {
   std::size_t cuts_made() const { return cuts_made_; }
 
   /// Advances the state by the scene's time step. A step that has not converged leaves the state as it was, unless the
-  /// scene says to proceed and there is a last iterate. After one that ran out of memory, the next is taken by a new
-  /// stepper, which remembers nothing of earlier steps.
-  StepReport step();
+  /// scene says to proceed and there is a last iterate. A control lets others end a step that takes too long: as if it had
+  /// not begun. After such a step, and after one that ran out of memory, the next is taken by a new stepper, which remembers
+  /// nothing of earlier steps: as accurate, though its bits may differ.
+  StepReport step(StepControl* control = nullptr);
   /// Whether step() has taken the step of this report.
   bool took(const StepReport& report) const {
     return report.succeeded() || (report.advanced() && scene_.solver.on_failure == OnFailure::proceed);
@@ -81,6 +82,7 @@ class Simulation {
  private:
   std::vector<Index> make_next_cut();
   Simulation uncut() const;
+  void replace_spoilt_stepper();
 
   Scene scene_;
   std::vector<Hold> holds_;

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "pliant/base/error.hpp"
-#include "pliant/mesh/formats/file_content.hpp"
+#include "pliant/base/file_content.hpp"
 #include "pliant/mesh/formats/vtu_reader.hpp"
 #include "pliant/mesh/surface.hpp"
 
@@ -112,6 +112,7 @@ Film::Film(std::filesystem::path folder) : folder_(std::move(folder)) {
 /// The reports of the steps, as far as they can be read: a film without them is one all the same.
 void Film::read_reports() {
   constexpr std::size_t kMost = 200'000;
+  if (!std::filesystem::is_regular_file(folder_ / "steps.jsonl")) return;
   std::ifstream in(folder_ / "steps.jsonl");
   for (std::string line; reports_.size() < kMost && std::getline(in, line);) {
     Json report = Json::parse(line, nullptr, false);
@@ -170,7 +171,7 @@ void Film::seek(std::int64_t frame) {
   if (frame != frame_) read(frame);
 }
 
-bool Film::advance() {
+bool Film::advance(StepControl* /*control*/) {
   if (frame_ + 1 >= frames()) return false;
   try {
     read(frame_ + 1);

@@ -22,7 +22,7 @@ class Film final : public Show {
   Drawing draw(int view, Colour colour) override;
   Json telemetry() override;
   Json settings() const override;
-  bool advance() override;
+  bool advance(StepControl* control = nullptr) override;
   double step_seconds() const override;
   /// At its end it begins again.
   void play_again() override;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "pliant/base/error.hpp"
@@ -201,26 +202,30 @@ void LiveScene::set_compare(bool on, const std::string& name, const std::optiona
   views_.emplace_back(*std::move(second));
 }
 
-bool LiveScene::advance() {
+bool LiveScene::advance(StepControl* control) {
   try {
     make_due_cuts();
   } catch (const std::exception& error) {
     for (View& view : views_) view.trouble = error.what();
     ++next_scheduled_;
   }
+  // A view whose step was interrupted is behind the other, and catches up.
+  auto next = std::numeric_limits<std::int64_t>::max();
+  for (const View& view : views_)
+    if (view.trouble.empty()) next = std::min(next, view.state().step);
   bool moved = false;
   for (View& view : views_) {
     if (!view.trouble.empty()) continue;
-    step(view);
+    if (view.state().step == next) step(view, control);
     moved = moved || view.trouble.empty();
   }
   return moved;
 }
 
-void LiveScene::step(View& view) {
+void LiveScene::step(View& view, StepControl* control) {
   try {
-    view.report = view.simulation.step();
-    if (view.simulation.took(view.report)) return;
+    view.report = view.simulation.step(control);
+    if (view.simulation.took(view.report) || view.report.outcome == Outcome::interrupted) return;
     view.trouble = fmt::format("{} has stopped: step {} failed, {}: {}", view.solver().name, view.state().step + 1,
                                to_string(view.report.outcome), view.report.detail);
   } catch (const std::exception& error) {

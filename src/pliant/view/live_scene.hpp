@@ -26,7 +26,7 @@ class LiveScene final : public Show {
   Drawing draw(int view, Colour colour) override;
   Json telemetry() override;
   Json settings() const override;
-  bool advance() override;
+  bool advance(StepControl* control = nullptr) override;
   double step_seconds() const override { return scene().dt; }
   void play_again() override;
   void reset() override;
@@ -106,7 +106,7 @@ class LiveScene final : public Show {
   SceneSolver chosen(const std::string& name, const std::optional<ParameterMap>& parameters) const;
   void make_cut(const SceneCut& cut, int of_scene);
   void make_due_cuts();
-  void step(View& view);
+  void step(View& view, StepControl* control);
   std::optional<Place> find(int view, const Pointed& pointed) const;
   std::vector<Index> patch(const Place& place, const std::optional<double>& radius) const;
   void hold();

@@ -42,8 +42,9 @@ double number_from(const Json& json, double least, double most) {
   return value;
 }
 
-Vec3 vector_from(const Json& json) {
-  return {json.at(0).get<double>(), json.at(1).get<double>(), json.at(2).get<double>()};
+Vec3 vector_from(const Json& json, double greatest) {
+  return {number_from(json.at(0), -greatest, greatest), number_from(json.at(1), -greatest, greatest),
+          number_from(json.at(2), -greatest, greatest)};
 }
 
 ParameterMap parameters_from(const Json& json) {
@@ -110,13 +111,17 @@ void LiveScene::restore(std::string_view bytes) {
     const Json& views = header.at("views");
     if (views.empty() || views.size() > 2 || views.size() != saved.views.size())
       throw InputError("the saved state has no views");
-    set_time_step(number_from(header.at("time_step"), std::numeric_limits<double>::min(), 1e9));
-    set_gravity(vector_from(header.at("gravity")));
+    // A scene may have a longer or shorter step than a hand may ask for; a state has that one, or what was asked for.
+    const double least = std::min(opened_.dt, limits::kLeastTimeStep);
+    set_time_step(number_from(header.at("time_step"), least, std::max(opened_.dt, limits::kGreatestTimeStep)));
+    set_gravity(
+        vector_from(header.at("gravity"), std::max(opened_.gravity.cwiseAbs().maxCoeff(), limits::kGreatestGravity)));
     const Json& stiffness = header.at("stiffness");
     for (std::size_t b = 0; b < stiffness.size(); ++b)
-      if (const double scale = number_from(stiffness[b], 1e-3, 1e3); scale != 1)
+      if (const double scale = number_from(stiffness[b], limits::kLeastStiffness, limits::kGreatestStiffness);
+          scale != 1)
         set_stiffness(static_cast<int>(b), scale);
-    strength_ = number_from(header.at("strength"), 0.1, 1e5);
+    strength_ = number_from(header.at("strength"), limits::kLeastStrength, limits::kGreatestStrength);
     for (const Json& entry : header.at("cuts")) {
       if (entry.contains("of_scene")) {
         const auto k = entry.at("of_scene").get<std::size_t>();
@@ -128,8 +133,11 @@ void LiveScene::restore(std::string_view bytes) {
       cut.name = fmt::format("by hand {}", cuts_.size() + 1);
       cut.body = entry.at("body").get<std::size_t>();
       if (cut.body >= opened_.bodies.size()) throw InputError("the scene has fewer bodies than the saved state");
-      cut.surface = CutPlane{vector_from(entry.at("point")), vector_from(entry.at("normal")),
-                             entry.value("radius", std::numeric_limits<double>::infinity())};
+      CutPlane plane{vector_from(entry.at("point"), limits::kFarthest), vector_from(entry.at("normal"), 1.01)};
+      if (!(std::abs(plane.normal.norm() - 1) < 1e-6))
+        throw InputError("the saved state has a cut without a direction");
+      if (entry.contains("radius")) plane.radius = number_from(entry["radius"], 1e-9, limits::kGreatestRadius);
+      cut.surface = plane;
       make_cut(cut, -1);
     }
     next_scheduled_ = std::min(header.at("scheduled").get<std::size_t>(), scheduled_.size());
@@ -141,7 +149,7 @@ void LiveScene::restore(std::string_view bytes) {
     for (const Json& entry : header.at("pins")) {
       Hold pin{entry.at("body").get<std::size_t>(), entry.at("vertices").get<std::vector<Index>>(), {}};
       if (pin.body >= opened_.bodies.size()) throw InputError("the scene has fewer bodies than the saved state");
-      for (const Json& p : entry.at("positions")) pin.positions.push_back(vector_from(p));
+      for (const Json& p : entry.at("positions")) pin.positions.push_back(vector_from(p, limits::kFarthest));
       pins.push_back(std::move(pin));
     }
     if (!pins.empty()) change(scene(), std::move(pins));

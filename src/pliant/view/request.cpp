@@ -17,7 +17,7 @@ namespace {
 using Parsed = nlohmann::json;
 
 constexpr int kMostHands = 10;
-constexpr double kFarthest = 1e9;  ///< m: what anyone can point at
+using limits::kFarthest;
 
 /// The fields of one message, each asked for by name and with its limits.
 class Fields {
@@ -134,7 +134,7 @@ class Fields {
 using What = decltype(Request::what);
 using Parser = std::function<What(const Fields&)>;
 
-constexpr double kMostRadius = 1e6;
+constexpr double kMostRadius = limits::kGreatestRadius;
 
 int view_of(const Fields& f) { return f.integer_or("view", 0, 0, 1); }
 int hand_of(const Fields& f) { return static_cast<int>(f.integer("hand", 0, kMostHands - 1)); }
@@ -158,11 +158,15 @@ const std::map<std::string, Parser, std::less<>>& parsers() {
          const double value = f.number("value", 0, 100);
          return ask::Speed{value == 0 ? 0 : f.number("value", 0.001, 100)};
        }},
-      {"time_step", [](const Fields& f) { return ask::TimeStep{f.number("seconds", 1e-6, 1, "s")}; }},
-      {"gravity", [](const Fields& f) { return ask::Gravity{f.vector("value", 1e4)}; }},
+      {"time_step",
+       [](const Fields& f) {
+         return ask::TimeStep{f.number("seconds", limits::kLeastTimeStep, limits::kGreatestTimeStep, "s")};
+       }},
+      {"gravity", [](const Fields& f) { return ask::Gravity{f.vector("value", limits::kGreatestGravity)}; }},
       {"stiffness",
        [](const Fields& f) {
-         return ask::Stiffness{static_cast<int>(f.integer("body", 0, 1'000'000)), f.number("scale", 1e-3, 1e3)};
+         return ask::Stiffness{static_cast<int>(f.integer("body", 0, 1'000'000)),
+                               f.number("scale", limits::kLeastStiffness, limits::kGreatestStiffness)};
        }},
       {"solver",
        [](const Fields& f) {
@@ -180,7 +184,10 @@ const std::map<std::string, Parser, std::less<>>& parsers() {
          if (!colour) throw InputError(fmt::format("nothing can be coloured by '{}'", name));
          return ask::ColourBy{*colour};
        }},
-      {"strength", [](const Fields& f) { return ask::Strength{f.number("value", 0.1, 1e5)}; }},
+      {"strength",
+       [](const Fields& f) {
+         return ask::Strength{f.number("value", limits::kLeastStrength, limits::kGreatestStrength)};
+       }},
       {"grab",
        [](const Fields& f) {
          return ask::Grab{hand_of(f), view_of(f), f.pointed(),
@@ -229,6 +236,7 @@ Request parse_text(std::string_view text) {
   const auto type = json.find("type");
   if (type == json.end() || !type->is_string()) throw BadRequest("", "the message has no 'type'");
   Request request;
+  request.bytes = text.size();
   request.type = type->get<std::string>();
   const auto parser = parsers().find(request.type);
   if (parser == parsers().end()) {
@@ -245,16 +253,19 @@ Request parse_text(std::string_view text) {
     request.what = parser->second(fields);
   } catch (const InputError& error) {
     throw BadRequest(request.type, fmt::format("{}: {}", request.type, error.what()));
+  } catch (const Parsed::exception&) {
+    throw BadRequest(request.type, fmt::format("{}: a field has a value of the wrong kind", request.type));
   }
   return request;
 }
 
-Request parse_binary(std::string_view bytes) {
+Request parse_binary(std::string bytes) {
   if (bytes.size() < 4 || static_cast<MessageKind>(bytes[0]) != MessageKind::state)
     throw BadRequest("load", "this is not a saved state");
   Request request;
   request.type = "load";
-  request.what = ask::LoadState{std::string(bytes)};
+  request.bytes = bytes.size();
+  request.what = ask::LoadState{std::move(bytes)};
   return request;
 }
 

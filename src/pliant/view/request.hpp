@@ -22,6 +22,18 @@ struct SurfacePoint {
 /// A point of a surface that someone points at.
 using Pointed = std::variant<Ray, SurfacePoint>;
 
+/// What numbers of requests, and of saved states, must lie within.
+namespace limits {
+
+inline constexpr double kFarthest = 1e9;                               ///< m: what anyone can point at
+inline constexpr double kGreatestRadius = 1e6;                         ///< m
+inline constexpr double kLeastTimeStep = 1e-6, kGreatestTimeStep = 1;  ///< s
+inline constexpr double kGreatestGravity = 1e4;                        ///< m/s^2
+inline constexpr double kLeastStiffness = 1e-3, kGreatestStiffness = 1e3;
+inline constexpr double kLeastStrength = 0.1, kGreatestStrength = 1e5;
+
+}  // namespace limits
+
 namespace ask {
 
 struct Seen {
@@ -119,6 +131,7 @@ struct Request {
       what;
   std::string type;  ///< as the client called it
   std::optional<std::uint32_t> stamp;
+  std::size_t bytes = 0;  ///< of the message, which it keeps about as many of
 };
 
 /// A message that cannot be understood; `type` is what could be read of it.
@@ -133,6 +146,6 @@ class BadRequest : public std::runtime_error {
 
 /// Throw BadRequest with words for people.
 Request parse_text(std::string_view text);
-Request parse_binary(std::string_view bytes);
+Request parse_binary(std::string bytes);
 
 }  // namespace pliant::view

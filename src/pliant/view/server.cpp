@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -11,6 +12,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 #include <deque>
+#include <list>
 
 #include "pliant/base/error.hpp"
 #include "pliant/view/page.hpp"
@@ -33,6 +35,7 @@ constexpr std::size_t kMostBinary = 64 * 1024 * 1024;  ///< of a saved state
 constexpr double kMessagesPerSecond = 2000;            ///< read from a client; more has to wait
 constexpr std::size_t kMostQueuedBytes = 256 << 20U;   ///< of answers that a client does not take
 constexpr std::size_t kMostQueuedMessages = 20'000;
+constexpr std::size_t kMostReceived = 160 << 20U;        ///< of messages of all clients that are not answered yet
 constexpr std::size_t kFramesAhead = 2;                  ///< sent and not yet seen
 constexpr auto kRequestTime = std::chrono::seconds(10);  ///< for a request over HTTP
 
@@ -104,7 +107,8 @@ class Server::Implementation {
 
   ServerOptions options_;
   Session& session_;
-  std::size_t visits_ = 0;  ///< outlives what is left in io_ at the end
+  std::list<Visit*> visits_;  ///< oldest first; outlives what is left in io_ at the end
+  std::size_t received_ = 0;  ///< bytes of messages that are not all here yet
   asio::io_context io_{1};
   tcp::acceptor acceptor_{io_};
   std::unique_ptr<Names> names_;
@@ -189,6 +193,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     if (std::exchange(ended_, true)) return;
     Error ignored;
     timer_.cancel();
+    count_received(0);
     beast::get_lowest_layer(socket_).socket().close(ignored);
     if (arrived_) server_.session_.post(id_, {ask::Leave{}, "leave", {}});
     server_.remove(id_);
@@ -217,6 +222,9 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
       if (error) return self->end();
       if (self->socket_.got_text() && self->buffer_.size() > kMostText)
         return self->close(websocket::close_code::too_big);
+      self->count_received(self->buffer_.size());
+      if (self->server_.received_ + self->server_.session_.waiting_bytes() > kMostReceived)
+        return self->close(websocket::close_code::try_again_later);
       if (!self->socket_.is_message_done()) return self->read();
       self->take();
       if (!self->ended_) self->read_when_allowed();
@@ -237,13 +245,20 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     });
   }
 
+  /// Bytes of this client's share of received_.
+  void count_received(std::size_t bytes) {
+    server_.received_ += bytes - counted_bytes_;
+    counted_bytes_ = bytes;
+  }
+
   void take() {
-    const std::string bytes = beast::buffers_to_string(buffer_.data());
+    std::string bytes = beast::buffers_to_string(buffer_.data());
     const bool is_text = socket_.got_text();
     buffer_.clear();
     if (buffer_.capacity() > 4 * kMostText) buffer_.shrink_to_fit();
+    count_received(0);
     try {
-      Request request = is_text ? parse_text(bytes) : parse_binary(bytes);
+      Request request = is_text ? parse_text(bytes) : parse_binary(std::move(bytes));
       if (const auto* seen = std::get_if<ask::Seen>(&request.what)) {
         while (!unseen_.empty() && unseen_.front() <= seen->frame) unseen_.pop_front();
         return pump();
@@ -275,6 +290,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
   std::deque<Message> queue_;  ///< answers
   std::deque<Message> parts_;  ///< of the setting, the play message or the frame that is being sent
   std::size_t queued_bytes_ = 0;
+  std::size_t counted_bytes_ = 0;
   std::shared_ptr<const Setting> setting_;
   std::shared_ptr<const std::string> play_;
   std::shared_ptr<const Frame> frame_;
@@ -287,19 +303,28 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
 /// A connection over HTTP, until it ends or becomes a WebSocket.
 class Server::Implementation::Visit : public std::enable_shared_from_this<Visit> {
  public:
-  Visit(tcp::socket&& socket, Implementation& server) : stream_(std::move(socket)), server_(server) {
-    ++server_.visits_;
-  }
+  Visit(tcp::socket&& socket, Implementation& server)
+      : stream_(std::move(socket)), server_(server), place_(server.visits_.insert(server.visits_.end(), this)) {}
   Visit(const Visit&) = delete;
   Visit& operator=(const Visit&) = delete;
-  ~Visit() { --server_.visits_; }
+  ~Visit() { server_.visits_.erase(place_); }
+
+  bool is_waiting() const { return is_waiting_; }
+  /// What it waits for ends with an error, and with that the visit.
+  void drop() {
+    is_waiting_ = false;
+    Error ignored;
+    stream_.socket().close(ignored);
+  }
 
   void read() {
+    is_waiting_ = true;
     parser_.emplace();
     parser_->header_limit(16 * 1024);
     parser_->body_limit(0);
     stream_.expires_after(kRequestTime);
     http::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](Error error, std::size_t) {
+      self->is_waiting_ = false;
       if (!error) return self->answer();
       if (error != http::error::end_of_stream) return;
       Error ignored;
@@ -364,6 +389,8 @@ class Server::Implementation::Visit : public std::enable_shared_from_this<Visit>
   Implementation& server_;
   beast::flat_buffer buffer_{32 * 1024};
   std::optional<http::request_parser<http::empty_body>> parser_;
+  std::list<Visit*>::iterator place_;
+  bool is_waiting_ = false;  ///< for a request
 };
 
 Server::Implementation::Implementation(ServerOptions options, Session& session)
@@ -391,7 +418,13 @@ void Server::Implementation::accept() {
   acceptor_.async_accept([this](Error error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     Error ignored;
-    if (!error && visits_ < kMostVisits) {
+    // Whoever has waited longest without a whole request makes room: connections that drip starve nobody.
+    if (!error && visits_.size() >= kMostVisits) {
+      const auto slowest =
+          std::find_if(visits_.begin(), visits_.end(), [](const Visit* visit) { return visit->is_waiting(); });
+      if (slowest != visits_.end()) (*slowest)->drop();
+    }
+    if (!error && visits_.size() < 2 * kMostVisits) {
       socket.set_option(tcp::no_delay(true), ignored);
       std::make_shared<Visit>(std::move(socket), *this)->read();
     }

@@ -17,6 +17,10 @@ using std::chrono::duration;
 
 /// Requests that may wait while a step takes long; more than any hand can send.
 constexpr std::size_t kMostWaiting = 20'000;
+/// Bytes of them: a saved state of the greatest size, and some.
+constexpr std::size_t kMostWaitingBytes = std::size_t{80} << 20U;
+/// For so long what is asked for waits for the step under way.
+constexpr auto kPatience = std::chrono::seconds(1);
 /// Frames are made at most so often: no screen shows more.
 constexpr auto kBetweenFrames = std::chrono::milliseconds(7);
 
@@ -70,6 +74,19 @@ Json describe_nothing() {
           {"can", std::move(can)}};
 }
 
+/// Whether a request makes the step under way useless, or comes from someone who wants it to end: a step that takes
+/// long is left then. What merely steers (a hand that moves) waits, or slow scenes would never get anywhere.
+bool ends_steps(const Request& request) {
+  return std::visit(
+      []<class What>(const What&) {
+        return std::is_same_v<What, ask::Open> || std::is_same_v<What, ask::Pause> ||
+               std::is_same_v<What, ask::Reset> || std::is_same_v<What, ask::TimeStep> ||
+               std::is_same_v<What, ask::Solver> || std::is_same_v<What, ask::Compare> ||
+               std::is_same_v<What, ask::LoadState>;
+      },
+      request.what);
+}
+
 std::vector<LiveScene::Hand> hands_of(const Show* show) {
   std::vector<LiveScene::Hand> hands;
   if (const auto* live = dynamic_cast<const LiveScene*>(show))
@@ -100,12 +117,27 @@ void Session::start(Carrier& carrier) {
   carrier_ = &carrier;
   publish();
   thread_ = std::thread([this] { run(); });
+  attendant_ = std::jthread([this](const std::stop_token& token) { attend(token); });
+}
+
+/// Ends the step under way where somebody has waited long enough for it.
+void Session::attend(const std::stop_token& token) {
+  while (!token.stop_requested()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const std::lock_guard lock(mutex_);
+    const Clock::time_point now = Clock::now();
+    if (std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) {
+          return now - waiting.since > kPatience && ends_steps(waiting.request);
+        }))
+      control_.request_stop();
+  }
 }
 
 void Session::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    control_.request_stop();
   }
   news_.notify_one();
   if (thread_.joinable()) thread_.join();
@@ -116,8 +148,11 @@ bool Session::post(ClientId client, Request request) {
     const std::lock_guard lock(mutex_);
     const bool is_coming_or_going =
         std::holds_alternative<ask::Arrive>(request.what) || std::holds_alternative<ask::Leave>(request.what);
-    if (waiting_.size() >= kMostWaiting && !is_coming_or_going) return false;
-    waiting_.push_back({client, std::move(request)});
+    const bool is_too_much =
+        waiting_.size() >= kMostWaiting || waiting_bytes_.load() + request.bytes > kMostWaitingBytes;
+    if (is_too_much && !is_coming_or_going) return false;
+    waiting_bytes_ += request.bytes;
+    waiting_.push_back({client, std::move(request), Clock::now()});
   }
   news_.notify_one();
   return true;
@@ -144,8 +179,12 @@ void Session::run() {
             is_wanted);
       if (stopping_) return;
       batch.swap(waiting_);
+      control_.clear();
     }
-    for (const Waiting& waiting : batch) handle(waiting.client, waiting.request);
+    for (; !batch.empty(); batch.pop_front()) {
+      handle(batch.front().client, batch.front().request);
+      waiting_bytes_ -= batch.front().request.bytes;
+    }
 
     try {
       if (show_ && begun_ && (playing_ || steps_to_take_ > 0)) {
@@ -169,7 +208,7 @@ Session::Clock::time_point Session::step(Clock::time_point due) {
   const Clock::time_point begin = Clock::now();
   const double pause = speed_ > 0 ? show_->step_seconds() / speed_ : 0;
   const std::uint32_t stamp = asked_stamp_;
-  const bool moved = show_->advance();
+  const bool moved = show_->advance(&control_);
   stamp_ = stamp;
   const Clock::time_point end = Clock::now();
   step_ms_ = 1e3 * duration<double>(end - begin).count();
@@ -195,6 +234,10 @@ void Session::handle(ClientId client, const Request& request) {
   try {
     answer(client, request);
     if (request.stamp) asked_stamp_ = *request.stamp;
+  } catch (const std::bad_alloc&) {
+    fail(client, request.type, "out of memory");
+  } catch (const Json::exception&) {
+    fail(client, request.type, "the message, or what it refers to, is not as it should be");
   } catch (const std::exception& error) {
     fail(client, request.type, error.what());
   }

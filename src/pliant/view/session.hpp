@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
@@ -71,8 +72,10 @@ class Session {
   void start(Carrier& carrier);
   void stop();
 
-  /// From any thread. False: too much is waiting already, and this was dropped.
+  /// From any thread. False: too much is waiting already, in number or in bytes, and this was dropped.
   bool post(ClientId client, Request request);
+  /// Bytes of the messages that wait.
+  std::size_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
   Latest latest() const;
 
  private:
@@ -80,9 +83,11 @@ class Session {
   struct Waiting {
     ClientId client;
     Request request;
+    Clock::time_point since;
   };
 
   void run();
+  void attend(const std::stop_token& token);
   Clock::time_point step(Clock::time_point due);
   void handle(ClientId client, const Request& request);
   void answer(ClientId client, const Request& request);
@@ -103,6 +108,9 @@ class Session {
   std::deque<Waiting> waiting_;
   bool stopping_ = false;
   Latest latest_;
+  /// Of messages that wait or are being answered.
+  std::atomic<std::size_t> waiting_bytes_ = 0;
+  StepControl control_;
 
   // The session thread's own.
   std::unique_ptr<Show> show_;
@@ -120,6 +128,8 @@ class Session {
   std::uint32_t revision_ = 0, frame_ = 0;
   double step_ms_ = 0;
   std::deque<Clock::time_point> step_times_;
+
+  std::jthread attendant_;  ///< the last to be made, the first to end
 };
 
 }  // namespace pliant::view

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "pliant/base/step_control.hpp"
 #include "pliant/view/encode.hpp"
 
 namespace pliant::view {
@@ -28,8 +29,8 @@ class Show {
   /// The fields of a `play` message that are.
   virtual Json settings() const = 0;
 
-  /// Goes one step on. False: it stands still and will do so again.
-  virtual bool advance() = 0;
+  /// Goes one step on, unless the control ends it before. False: it stands still and will do so again.
+  virtual bool advance(StepControl* control = nullptr) = 0;
   /// What the next step takes in real time, s.
   virtual double step_seconds() const = 0;
   /// Called when someone asks it to play: a view that stood still tries again, a film at its end begins again.

@@ -37,6 +37,7 @@ ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOpt
   dynamic_ = chosen_;
   links_ = this->model()->articulation();
   joints_ = links_ ? links_->degrees() : 0;
+  if (links_) find_link_rows();
   mass_.resize(this->model()->rest().size());
   for (Index i = 0; i < this->model()->nodes(); ++i) node(mass_, i).setConstant(this->model()->mass().lumped()[i]);
   // Newton's method moves no links.
@@ -289,6 +290,39 @@ void ConjacStepper::solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B) {
   B.noalias() -= J_.leftCols(columns) * at_dynamic_;
 }
 
+void ConjacStepper::find_link_rows() {
+  const std::vector<Index>& link_of = links_->link_of();
+  for (auto end = static_cast<Index>(link_of.size()); end > 0 && link_of[at(end - 1)] >= 0;) {
+    const Index link = link_of[at(end - 1)];
+    Index begin = end;
+    while (begin > 0 && link_of[at(begin - 1)] == link) --begin;
+    LinkRows rows{3 * Eigen::Index(begin), 3 * Eigen::Index(end - begin), {}};
+    for (Index l = link; l >= 0; l = links_->links()[at(l)].parent) {
+      const Index next = at(l) + 1 < links_->links().size() ? links_->first_degree(at(l) + 1) : links_->degrees();
+      for (Index d = links_->first_degree(at(l)); d < next; ++d) rows.joints.push_back(d);
+    }
+    link_rows_.push_back(std::move(rows));
+    end = begin;
+  }
+  std::reverse(link_rows_.begin(), link_rows_.end());
+}
+
+/// J^T times a matrix. The nodes that a link has to itself move with the joints between it and the world and with
+/// nothing else, which is next to none of them where there are many links.
+void ConjacStepper::multiply_J_transposed(const Eigen::MatrixXd& right, Eigen::Ref<Eigen::MatrixXd> out) {
+  const Eigen::Index shared = link_rows_.empty() ? J_.rows() : link_rows_.front().begin;
+  const Eigen::Index first = J_.cols() - joints_;
+  out.noalias() = J_.topRows(shared).transpose() * right.topRows(shared);
+  for (const LinkRows& rows : link_rows_) {
+    const auto count = static_cast<Eigen::Index>(rows.joints.size());
+    own_.resize(rows.size, count);
+    for (Eigen::Index c = 0; c < count; ++c)
+      own_.col(c) = J_.col(first + rows.joints[at(c)]).segment(rows.begin, rows.size);
+    product_.noalias() = own_.transpose() * right.middleRows(rows.begin, rows.size);
+    for (Eigen::Index c = 0; c < count; ++c) out.row(first + rows.joints[at(c)]) += product_.row(c);
+  }
+}
+
 /// The left and right sides of Eq. (11), with the terms of a moving boundary. False when the matrix is not positive
 /// definite.
 bool ConjacStepper::reduce() {
@@ -308,7 +342,8 @@ bool ConjacStepper::reduce() {
       MJ_.col(c) = momentum_;
     }
   }
-  Z_.noalias() = J_.transpose() * MJ_;
+  Z_.resize(columns, columns);
+  multiply_J_transposed(MJ_, Z_);
   // H J vanishes over q, so J^T H J for a column of the joints is J^T (H B).
   stiffness_.resize(columns, columns);
   if (of_nodes > 0) {
@@ -316,7 +351,7 @@ bool ConjacStepper::reduce() {
     stiffness_.diagonal().head(of_nodes).array() -= shift_;
   }
   if (joints_ > 0) {
-    stiffness_.rightCols(joints_).noalias() = J_.transpose() * W_;
+    multiply_J_transposed(W_, stiffness_.rightCols(joints_));
     stiffness_.bottomLeftCorner(joints_, of_nodes) = stiffness_.topRightCorner(of_nodes, joints_).transpose();
   }
   if (inertial) stiffness_ -= Z_ / (h * h);

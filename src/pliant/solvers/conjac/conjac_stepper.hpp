@@ -67,6 +67,8 @@ class ConjacStepper final : public Stepper {
   void imbalance(const VecX& f, VecX& result);
   double correct(VecX& x, double length, StepReport& report);
   void solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B);
+  void find_link_rows();
+  void multiply_J_transposed(const Eigen::MatrixXd& right, Eigen::Ref<Eigen::MatrixXd> out);
   void end_links();
   double find_forces(const VecX& x, VecX& f);
   double energy(const VecX& x);
@@ -85,7 +87,13 @@ class ConjacStepper final : public Stepper {
   VecX is_quasistatic_;                   ///< per unknown: 1 or 0
   std::vector<std::uint8_t> prescribed_;  ///< per unknown: by pins and scripts; held_ has the links' nodes too
   const Articulation* links_ = nullptr;
-  Eigen::Index joints_ = 0;            ///< degrees of freedom of the links
+  Eigen::Index joints_ = 0;  ///< degrees of freedom of the links
+  /// The nodes that a link has to itself, one after the other at the end of all, and the joints that move them.
+  struct LinkRows {
+    Eigen::Index begin, size;  ///< unknowns
+    std::vector<Eigen::Index> joints;
+  };
+  std::vector<LinkRows> link_rows_;
   Articulation::Poses poses_;          ///< of the links
   Eigen::MatrixXd B_, W_;              ///< velocities of the links' nodes for each joint velocity, and H times them
   VecX bias_;                          ///< accelerations of the links' nodes when no joint accelerates
@@ -113,11 +121,11 @@ class ConjacStepper final : public Stepper {
   Eigen::MatrixXd stiffness_;    ///< J^T H J
   Eigen::MatrixXd Z_;            ///< J^T (M + h D + beta h^2 H) J
   Eigen::LDLT<Eigen::MatrixXd> Z_factor_;
-  Eigen::MatrixXd at_dynamic_;  ///< scratch
-  VecX mass_;                   ///< lumped, per unknown, kg
-  VecX pull_;                   ///< H times the prescribed velocities
-  VecX moved_;                  ///< velocities when the dynamic ones are zero
-  VecX v_;                      ///< without the velocities of the frame, until the step ends
+  Eigen::MatrixXd at_dynamic_, own_, product_;  ///< scratch
+  VecX mass_;                                   ///< lumped, per unknown, kg
+  VecX pull_;                                   ///< H times the prescribed velocities
+  VecX moved_;                                  ///< velocities when the dynamic ones are zero
+  VecX v_;                                      ///< without the velocities of the frame, until the step ends
   VecX rhs_, z_, f_, x_, trial_, scratch_, momentum_;
 };
 

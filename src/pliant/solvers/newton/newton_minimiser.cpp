@@ -60,6 +60,7 @@ void NewtonMinimiser::run(StepReport& report) {
 void NewtonMinimiser::iterate(StepReport& report) {
   stagnation_.begin();
   for (;;) {
+    StepControl::at_iteration(report.iterations);
     obstacles_.update(current_.x);
     convergence_.measure(current_.gradient, function_.problem().boundary, report.residuals);
     if (!std::isfinite(report.residuals.force)) return end(report, Outcome::not_finite, "the forces are not finite");

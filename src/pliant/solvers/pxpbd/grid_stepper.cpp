@@ -162,6 +162,7 @@ bool GridPxpbdStepper::substep(State& state, double h, IterationRecord& record, 
     for (int k = 0; k < kFirstRounds; ++k) contact_round();
   }
   for (int k = 0; k < options_.iterations; ++k) {
+    StepControl::at_iteration(report.iterations);
     if (options_.history) {
       measure(record);
       report.history.push_back(record);

@@ -114,6 +114,7 @@ void PxpbdStepper::correct(StepReport& report) {
 /// The sweeps of a substep or round; true when a criterion ended them.
 bool PxpbdStepper::iterate(StepReport& report) {
   for (int k = 0; k < options_.iterations; ++k) {
+    StepControl::at_iteration(report.iterations);
     const bool check = options_.stops_early && k % kCheckEvery == 0;
     if (options_.history || check) {
       IterationRecord record;

@@ -50,6 +50,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
   previous_x_ = current_.x;
   potential().contact_change();
   for (;;) {
+    StepControl::at_iteration(report.iterations);
     const bool is_last = is_out_of_time() || (report.iterations >= budget_ && !extend_budget(report));
     if (is_satisfied(is_last, report)) return;
     if (is_last) return report.end(Outcome::budget_spent, "");

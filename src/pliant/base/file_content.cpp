@@ -1,4 +1,4 @@
-#include "pliant/mesh/formats/file_content.hpp"
+#include "pliant/base/file_content.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,0 +1,128 @@
+// The bits of a lively scene under every solver, the same for any number of threads, in every build of the same
+// compiler, and as they were when they were written down (tests/simulation/golden; docs/architecture.md, "Same bits").
+//
+//   PLIANT_GOLDEN=write   writes them down anew, for this processor's instruction set; =all looks at all it has
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <oneapi/tbb/global_control.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "pliant/base/bytes.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/simulation/simulation.hpp"
+#include "support/simd_targets.hpp"
+
+namespace pliant {
+namespace {
+
+constexpr int kSteps = 6;
+
+struct Lively {
+  const char* name;
+  const char* text;
+};
+
+/// Each long enough for several chunks in every parallel loop.
+constexpr Lively kLively[] = {
+    {"collider",
+     "[[collider]]\nsphere = {centre = [0.8, -0.35, 0.15], radius = 0.3}\nfriction = 0.3\n[simulation]\ncolliders = "
+     "\"penalty\"\n"},
+    {"contact",
+     "[[collider]]\nsphere = {centre = [0.8, -0.33, 0.15], radius = 0.3}\n[contact]\ndhat = 0.02\nfriction = "
+     "0.3\n[simulation]\n"},
+    {"cut", "[[cut]]\ntime = 0.03\nplane = {point = [0.5, 0, 0], normal = [1, 0.2, 0]}\n[simulation]\n"},
+    {"muscle",
+     "[[body.fibres]]\nlaw = \"muscle\"\nstiffness = 4e4\nshape = 1.4\nfield = \"horizontal\"\nmuscle = "
+     "\"pull\"\n[[muscle]]\nname = \"pull\"\nactivation = [[0, 0], [0.05, 1]]\n[simulation]\n"},
+};
+
+std::string scene_text(const Lively& lively, const std::string& solver) {
+  return "version = 1\n[[body]]\nbox = {size = [1, 0.3, 0.3], cells = [10, 4, 4]}\nmaterial = "
+         "\"fixed-corotated\"\nyoung = "
+         "1e5\npoisson = 0.3\nvelocity = [0, -1, 0]\n" +
+         std::string(lively.text) + "dt = 0.015625\nframes = " + std::to_string(kSteps) +
+         "\n[[pin]]\nwhere = \"x-min\"\n[solver]\non_failure = \"continue\"\nname = \"" + solver + "\"\n";
+}
+
+/// Of the state after some steps; nothing where the solver does not take the scene.
+std::optional<std::uint64_t> hash_of(const Lively& lively, const std::string& solver, std::size_t threads) {
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  std::optional<Simulation> simulation;
+  try {
+    simulation.emplace(parse_scene(scene_text(lively, solver), "golden"));
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+  for (int k = 0; k < kSteps; ++k) simulation->step();
+  const State& state = *simulation->state();
+  EXPECT_EQ(state.step, kSteps) << lively.name << " " << solver;
+  const auto bytes = [](const VecX& x) {
+    return std::string_view(reinterpret_cast<const char*>(x.data()),
+                            static_cast<std::size_t>(x.size()) * sizeof(double));
+  };
+  return checksum(bytes(state.v), checksum(bytes(state.x)));
+}
+
+std::filesystem::path golden_file(const std::string& target) {
+  return std::filesystem::path(PLIANT_SOURCE_DIR) / "tests/simulation/golden" / (target + ".txt");
+}
+
+using Table = std::map<std::string, std::string>;
+
+Table read_table(const std::filesystem::path& file) {
+  Table table;
+  std::ifstream in(file);
+  for (std::string solver, scene, hash; in >> solver >> scene >> hash;) table[solver + " " + scene] = hash;
+  return table;
+}
+
+/// Of all solvers and scenes, after a look that threads do not matter.
+Table measure(const std::vector<std::size_t>& threads) {
+  Table table;
+  for (const SolverEntry& solver : solver_catalogue())
+    for (const Lively& lively : kLively) {
+      const auto one = hash_of(lively, solver.name, 1);
+      if (!one) continue;
+      table[solver.name + " " + lively.name] = fmt::format("{:016x}", *one);
+      for (std::size_t count : threads)
+        EXPECT_EQ(*one, hash_of(lively, solver.name, count).value_or(0))
+            << solver.name << ", " << lively.name << ", " << count << " threads";
+    }
+  return table;
+}
+
+TEST(Golden, EverySolverGivesTheSameBitsForAnyNumberOfThreadsAndAsBefore) {
+  const char* wish = std::getenv("PLIANT_GOLDEN");
+  const std::string how = wish ? wish : "";
+  const std::string best = hwy::TargetName(hwy::SupportedAndGeneratedTargets().front());
+  const auto look = [&](const std::string& target, const std::vector<std::size_t>& threads) {
+    SCOPED_TRACE(target);
+    const Table measured = measure(threads);
+    EXPECT_GE(measured.size(), 30u);
+    if (how == "write") {
+      std::ofstream out(golden_file(target));
+      for (const auto& [what, hash] : measured) out << what << " " << hash << "\n";
+      return;
+    }
+    const Table golden = read_table(golden_file(target));
+    if (golden.empty()) {
+      GTEST_LOG_(INFO) << "no bits were written down for " << target;
+      return;
+    }
+    for (const auto& [what, hash] : measured) {
+      const auto found = golden.find(what);
+      if (found == golden.end())
+        ADD_FAILURE() << what << " is not in " << golden_file(target) << "; PLIANT_GOLDEN=write writes it down";
+      else
+        EXPECT_EQ(found->second, hash) << what << ": other bits than before; where that is meant, PLIANT_GOLDEN=write";
+    }
+  };
+  if (how.empty()) return look(best, {4});
+  testing::for_each_target([&](const char* target) { look(target, {2, 4}); });
+}
+
+}  // namespace
+}  // namespace pliant
