@@ -115,7 +115,10 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
              totals.seconds.total > 0 ? result.state.time / totals.seconds.total : 0.0,
              static_cast<double>(totals.iterations) / steps);
   fmt::print("  look at it    paraview {}/result.pvd\n", folder);
-  if (scene.output.pictures) fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);
+  if (scene.output.pictures)
+    fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);
+  else
+    fmt::print("  pictures      pliant picture {}\n", folder);
   fmt::print("  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);
 }
 

@@ -13,23 +13,13 @@ namespace pliant {
 
 namespace {
 
-constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-4\n";  // the digit is the format's version
+constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-5\n";  // the digit is the format's version
 
 Checkpoint decode(std::string_view bytes) {
   ByteReader in(unseal(kMagic, bytes, "checkpoint"));
   Checkpoint checkpoint;
   checkpoint.snapshot = snapshot_from_bytes(in.get_text());
   checkpoint.not_finite = in.get<std::int64_t>();
-  const auto frames = in.get<std::uint64_t>();
-  for (std::uint64_t i = 0; i < frames; ++i) {
-    FilmFrame frame;
-    frame.time = in.get<double>();
-    in.get_array<float>([&](std::uint64_t count) {
-      frame.positions.resize(count);
-      return frame.positions.data();
-    });
-    checkpoint.film.push_back(std::move(frame));
-  }
   if (!in.empty()) throw InputError("is longer than it should be");
   return checkpoint;
 }
@@ -40,11 +30,6 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
   ByteWriter out;
   out.put_text(to_bytes(checkpoint.snapshot));
   out.put(checkpoint.not_finite);
-  out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
-  for (const FilmFrame& frame : checkpoint.film) {
-    out.put(frame.time);
-    out.put_array(frame.positions.data(), frame.positions.size());
-  }
   write_durably(file, seal(kMagic, out.bytes()));
 }
 
@@ -60,7 +45,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
 }
 
 void save(const Simulation& simulation, const std::filesystem::path& file) {
-  write_checkpoint(file, {simulation.snapshot(), {}, 0});
+  write_checkpoint(file, {simulation.snapshot(), 0});
 }
 
 void load(Simulation& simulation, const std::filesystem::path& file) {

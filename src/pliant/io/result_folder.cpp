@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "pliant/base/error.hpp"
+#include "pliant/io/animation/draw.hpp"
 
 namespace pliant {
 
@@ -18,13 +19,14 @@ bool in_use(const std::filesystem::path& folder) {
 
 /// Removes what runs write, and nothing else: the folder may hold a person's own files.
 void remove_results(const std::filesystem::path& folder) {
-  for (const char* name : {"result.pvd", "steps.jsonl", "summary.json", "picture.png", "film.png"})
+  for (const char* name : {"result.pvd", "colliders.pvd", "steps.jsonl", "summary.json", "picture.png", "film.png"})
     std::filesystem::remove(folder / name);
   std::error_code error;
   for (const char* name : {"frames", "checkpoints"}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder / name, error)) {
       const std::string file = entry.path().filename().string();
-      if (file.starts_with("frame_") || file.starts_with("step_")) std::filesystem::remove(entry.path());
+      if (file.starts_with("frame_") || file.starts_with("colliders_") || file.starts_with("step_"))
+        std::filesystem::remove(entry.path());
     }
     std::filesystem::remove(folder / name, error);  // only when empty
   }
@@ -44,13 +46,13 @@ void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame
 
 }  // namespace
 
-ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation, std::int64_t steps,
+ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation,
                            const std::function<void(const std::string&)>& notice)
     : folder_(std::move(folder)),
       simulation_(simulation),
       frames_(folder_, simulation.model(), simulation.scene().output.fields),
-      checkpoints_(folder_ / "checkpoints"),
-      film_(steps) {
+      colliders_(folder_, simulation.scene(), *simulation.model()),
+      checkpoints_(folder_ / "checkpoints") {
   const bool used = in_use(folder_);
   if (start == RunStart::fresh && used)
     throw InputError(
@@ -68,7 +70,6 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
 void ResultFolder::begin() {
   std::filesystem::create_directories(folder_);
   log_ = StepLog::begin(folder_ / "steps.jsonl");
-  film_.visit(*simulation_.state());
   write_frame(0);
 }
 
@@ -85,20 +86,20 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, history);
   simulation_.restore(checkpoint->snapshot);
   frames_.set_model(simulation_.model());
-  film_.restore(std::move(checkpoint->film));
   totals_ = std::move(history.totals);
   frames_.add_existing(0, 0);
+  colliders_.add_existing(0, 0);
   const std::int64_t every = simulation_.scene().output.every, last = simulation_.state()->step;
-  for (std::int64_t step = every; step <= last; step += every)
-    frames_.add_existing(step / every, history.times[static_cast<std::size_t>(step - 1)]);
+  for (std::int64_t step = every; step <= last; step += every) {
+    const double time = history.times[static_cast<std::size_t>(step - 1)];
+    frames_.add_existing(step / every, time);
+    colliders_.add_existing(step / every, time);
+  }
   frames_.add_not_finite(checkpoint->not_finite);
   remove_frames_after(folder_, last / every);
 }
 
-void ResultFolder::follow_cut(std::span<const Index> origin) {
-  frames_.set_model(simulation_.model());
-  film_.renumber(origin);
-}
+void ResultFolder::follow_cut() { frames_.set_model(simulation_.model()); }
 
 void ResultFolder::add_report(std::int64_t step, double time, const StepReport& report) {
   log_->append(step_line(step, time, report));
@@ -108,12 +109,12 @@ void ResultFolder::add_report(std::int64_t step, double time, const StepReport& 
 void ResultFolder::write_frame(std::int64_t number) {
   const Stepper& stepper = simulation_.stepper();
   frames_.write(number, *simulation_.state(), stepper.element_values(), stepper.node_values());
+  colliders_.write(number, simulation_.state()->time);
 }
 
 void ResultFolder::add_state() {
   const State& state = *simulation_.state();
   const SceneOutput& output = simulation_.scene().output;
-  film_.visit(state);
   if (state.step % output.every == 0) write_frame(state.step / output.every);
   if (output.checkpoint_every > 0 && state.step % output.checkpoint_every == 0) save();
 }
@@ -122,7 +123,8 @@ void ResultFolder::save() {
   // First what the checkpoint counts on, then the checkpoint.
   log_->flush_to_disk();
   frames_.write_list();
-  checkpoints_.write({simulation_.snapshot(), film_.frames(), frames_.not_finite()});
+  colliders_.write_list();
+  checkpoints_.write({simulation_.snapshot(), frames_.not_finite()});
 }
 
 void ResultFolder::add_last_frame() {
@@ -130,6 +132,6 @@ void ResultFolder::add_last_frame() {
   if (step % every != 0) write_frame(step / every + 1);
 }
 
-void ResultFolder::draw() const { draw_pictures(folder_, *simulation_.model(), film_.frames(), *simulation_.state()); }
+void ResultFolder::draw() const { draw_run(RecordedRun(folder_), simulation_.scene().picture, folder_); }
 
 }  // namespace pliant

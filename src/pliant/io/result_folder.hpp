@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "pliant/io/checkpoint.hpp"
-#include "pliant/io/film.hpp"
+#include "pliant/io/collider_frames.hpp"
 #include "pliant/io/frames.hpp"
 #include "pliant/io/telemetry.hpp"
 
@@ -15,19 +15,19 @@ namespace pliant {
 /// How a run treats what is in its folder already.
 enum class RunStart { fresh, replace, resume };
 
-/// The folder a run leaves behind: result.pvd and frames/, steps.jsonl, summary.json, checkpoints/, picture.png,
-/// film.png. It never mixes two runs: a folder in use is refused, replaced or continued. After a kill at any instant,
-/// `resume` finds the newest checkpoint, cuts the lists back to it and goes on as if nothing had happened.
+/// The folder a run leaves behind: result.pvd, colliders.pvd and frames/, steps.jsonl, summary.json, checkpoints/,
+/// picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued. After a kill at
+/// any instant, `resume` finds the newest checkpoint, cuts the lists back to it and goes on as if nothing had happened.
 class ResultFolder {
  public:
   /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
   /// from; std::system_error when it cannot be written. With `resume`, the simulation is restored from the checkpoint.
   /// The simulation must outlive the folder.
-  ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation, std::int64_t steps,
+  ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation,
                const std::function<void(const std::string&)>& notice);
 
-  /// After a cut; `origin` has for each node the one it was or is a copy of.
-  void follow_cut(std::span<const Index> origin);
+  /// After a cut.
+  void follow_cut();
   /// Appends the report of the step that led, or should have led, to `step`.
   void add_report(std::int64_t step, double time, const StepReport& report);
   /// Writes what is due after the step that led to the present state.
@@ -51,8 +51,8 @@ class ResultFolder {
   std::filesystem::path folder_;
   Simulation& simulation_;
   FrameWriter frames_;
+  ColliderFrames colliders_;
   CheckpointFolder checkpoints_;
-  Film film_;
   std::optional<StepLog> log_;
   RunTotals totals_;
 };
