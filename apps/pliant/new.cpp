@@ -77,9 +77,13 @@ void add_new(CLI::App& app, int& exit_code) {
     if (file.extension() != ".toml") file += ".toml";
     if (std::filesystem::exists(file))
       throw InputError(fmt::format("{} is there already; choose another name", file.string()));
-    const std::string text = scene_text(*arguments, file.stem().string());
     const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    // The command line names the mesh from where it is typed, the scene from where it lies.
+    if (!arguments->mesh.empty())
+      arguments->mesh = std::filesystem::proximate(arguments->mesh, std::filesystem::absolute(folder)).string();
+    const std::string text = scene_text(*arguments, file.stem().string());
     build_model(parse_scene(text, file.stem().string(), folder));  // what it writes also runs
+    std::filesystem::create_directories(folder);
     write_atomically(file, text);
     fmt::print("{0}\n  look at it    pliant view {0}\n  run it        pliant run {0}\n", file.string());
     exit_code = kSuccess;
