@@ -20,6 +20,13 @@ void add_docs(CLI::App& app, int& exit_code);
 void add_view(CLI::App& app, int& exit_code);
 void add_mesh(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
+void add_export(CLI::App& app, int& exit_code);
+void add_compare(CLI::App& app, int& exit_code);
+void add_sweep(CLI::App& app, int& exit_code);
+void add_picture(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
+/// After all others, which it lists; `docs` gets the manual page.
+void add_completion(CLI::App& app, int& exit_code);
 
 /// SCENE, --set and --solver, which `run`, `check` and `view` share.
 struct SceneArguments {

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <system_error>
 
@@ -37,14 +38,20 @@ int run(int argc, char** argv) {
       "Begin with: pliant run scenes/twisted-beam.toml\nExit codes: 0 done, 1 the run failed, 2 bad input, 130 "
       "interrupted");
   int exit_code = kSuccess;
+  add_new(app, exit_code);
   add_run(app, exit_code);
   add_view(app, exit_code);
   add_check(app, exit_code);
   add_solvers(app, exit_code);
   add_materials(app, exit_code);
   add_mesh(app, exit_code);
+  add_compare(app, exit_code);
+  add_sweep(app, exit_code);
+  add_export(app, exit_code);
+  add_picture(app, exit_code);
   add_reproduce(app, exit_code);
   add_docs(app, exit_code);
+  add_completion(app, exit_code);
   check_command(app, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);
@@ -59,7 +66,10 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) try {
   try {
     // Messages to people go to the error stream, so that lists and tables can be piped.
-    spdlog::set_default_logger(spdlog::stderr_color_mt("pliant"));
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+    const char* plain = std::getenv("NO_COLOR");  // no-color.org: set and not empty
+    const auto colours = plain && *plain ? spdlog::color_mode::never : spdlog::color_mode::automatic;
+    spdlog::set_default_logger(spdlog::stderr_color_mt("pliant", colours));
     spdlog::set_pattern("%^%l%$: %v");
     return run(argc, argv);
   } catch (const pliant::InputError& error) {

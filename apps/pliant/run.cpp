@@ -27,11 +27,25 @@ struct RunArguments {
   bool resume = false;
   bool force = false;
   bool quiet = false;
+  bool verbose = false;
 };
+
+/// What a step did, in a line for people.
+void print_step(const State& state, const StepReport& report) {
+  const StageSeconds& s = report.seconds;
+  fmt::print(
+      "step {}  t = {:.4f} s  {}  {} iterations, {} factorisations, {} evaluations  residual {:.3g} m/s^2, {:.3g} N  "
+      "{:.2f} ms "
+      "(assembly {:.2f}, factorisation {:.2f}, solve {:.2f}, line search {:.2f}, contact {:.2f})\n",
+      state.step, state.time, to_string(report.outcome), report.iterations, report.factorisations,
+      report.line_search_evaluations, report.residuals.acceleration, report.residuals.force, 1e3 * s.total,
+      1e3 * s.assembly, 1e3 * s.factorisation, 1e3 * s.solve, 1e3 * s.line_search, 1e3 * s.contact);
+}
 
 class Watcher final : public RunObserver {
  public:
-  Watcher(const Scene& scene, Progress::Style style) : scene_(scene), style_(style), progress_(style) {}
+  Watcher(const Scene& scene, Progress::Style style, bool verbose)
+      : scene_(scene), style_(style), progress_(verbose ? Progress::Style::silent : style), verbose_(verbose) {}
 
   void on_start(const Model& model, const State& state, std::int64_t steps) override {
     if (style_ != Progress::Style::silent) {
@@ -44,6 +58,7 @@ class Watcher final : public RunObserver {
   }
   void on_step(const State& state, const StepReport& report) override {
     progress_.update(state, report);
+    if (verbose_) print_step(state, report);
     if (!report.succeeded() && scene_.solver.on_failure == OnFailure::proceed && report.advanced()) {
       progress_.pause();
       spdlog::warn("step {} ({}): {}", state.step, to_string(report.outcome), report.detail);
@@ -62,6 +77,7 @@ class Watcher final : public RunObserver {
   const Scene& scene_;
   Progress::Style style_;
   Progress progress_;
+  bool verbose_;
 };
 
 /// Looks after a run while its steps are under way: tells of long ones, and ends one that an interrupted person or
@@ -152,7 +168,10 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
              totals.seconds.total > 0 ? result.state.time / totals.seconds.total : 0.0,
              static_cast<double>(totals.iterations) / steps);
   fmt::print("  look at it    paraview {}/result.pvd\n", folder);
-  if (scene.output.pictures) fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);
+  if (scene.output.pictures)
+    fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);
+  else
+    fmt::print("  pictures      pliant picture {}\n", folder);
   fmt::print("  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);
 }
 
@@ -170,7 +189,7 @@ int run(const RunArguments& arguments) {
     throw InputError(fmt::format("--frames {} makes more than {} steps", arguments.frames, kMostSteps));
   if (arguments.frames > 0) options.last_step = arguments.frames * scene.output.every;
 
-  Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr());
+  Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr(), arguments.verbose);
   Simulation simulation(scene);
   StepControl control;
   options.control = &control;
@@ -210,7 +229,8 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("N");
   CLI::Option* resume = command->add_flag("--resume", arguments->resume, "Continue the run in the folder, bit for bit");
   command->add_flag("--force", arguments->force, "Replace the results in the folder")->excludes(resume);
-  command->add_flag("--quiet", arguments->quiet, "Print errors only");
+  CLI::Option* quiet = command->add_flag("--quiet", arguments->quiet, "Print errors only");
+  command->add_flag("--verbose", arguments->verbose, "Print a line for every step")->excludes(quiet);
   command->callback([arguments, &exit_code] { exit_code = run(*arguments); });
 }
 

@@ -46,10 +46,12 @@ from ._reports import (
 )
 from ._scene import Scene, laws, load_scene, solvers
 from ._simulation import Simulation
+from ._study import Comparison, Trial, compare, export, picture, sweep
 from ._surface import Surface, read_surface, write_surface
 
 __all__ = [
     "Body",
+    "Comparison",
     "Energies",
     "InputError",
     "IterationRecord",
@@ -69,22 +71,27 @@ __all__ = [
     "StepReport",
     "Surface",
     "TetMesh",
+    "Trial",
     "__commit__",
     "__version__",
     "box",
+    "compare",
     "contact",
     "cylinder",
+    "export",
     "from_meshio",
     "lattice",
     "laws",
     "load_scene",
     "material",
+    "picture",
     "read_mesh",
     "read_surface",
     "set_threads",
     "sheet",
     "solvers",
     "sphere",
+    "sweep",
     "threads",
     "to_meshio",
     "torus",

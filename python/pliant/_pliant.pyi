@@ -184,6 +184,39 @@ def threads() -> int:
 def scene_documentation() -> str: ...
 def solver_documentation() -> str: ...
 def to_toml(value: Any) -> str: ...
+def export_run(
+    run: Any,
+    format: str,
+    out: Any,
+    every: int,
+    volume: bool,
+    colour: str,
+    range: tuple[float, float] | None,
+    colliders: bool,
+) -> dict[str, Any]: ...
+def draw_run(run: Any, out: Any, colour: str) -> None: ...
+def compare(
+    scene: Any,
+    set: list[str],
+    solvers: list[str],
+    reference: str,
+    steps: int,
+    budget: float,
+    curves: bool,
+    out: Any,
+    progress: Any,
+) -> str: ...
+def sweep(
+    scene: Any,
+    set: list[str],
+    solver: str,
+    key: str,
+    values: list[str],
+    reference: str,
+    steps: int,
+    out: Any,
+    progress: Any,
+) -> str: ...
 
 class SparseCholesky:
     def __init__(

@@ -13,6 +13,7 @@ void bind_contact(pybind11::module_& module);
 void bind_scene(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
 void bind_run(pybind11::module_& module);
+void bind_study(pybind11::module_& module);
 void bind_linalg(pybind11::module_& module);
 
 }  // namespace pliant::python

@@ -33,6 +33,7 @@ PYBIND11_MODULE(_pliant, module) {
   pliant::python::bind_scene(module);
   pliant::python::bind_simulation(module);
   pliant::python::bind_run(module);
+  pliant::python::bind_study(module);
   pliant::python::bind_linalg(module);
   // Where people find them.
   for (const char* name : {"InputError", "TetMesh", "State"}) module.attr(name).attr("__module__") = "pliant";

@@ -25,16 +25,6 @@ Checkpoint checkpoint_from_bytes(std::string_view bytes) {
     checkpoint.frames.resize(count);
     return checkpoint.frames.data();
   });
-  const auto frames = in.get<std::uint64_t>();
-  for (std::uint64_t i = 0; i < frames; ++i) {
-    FilmFrame frame;
-    frame.time = in.get<double>();
-    in.get_array<float>([&](std::uint64_t count) {
-      frame.positions.resize(count);
-      return frame.positions.data();
-    });
-    checkpoint.film.push_back(std::move(frame));
-  }
   if (!in.empty()) throw InputError("is longer than it should be");
   return checkpoint;
 }
@@ -44,11 +34,6 @@ void write_checkpoint(const std::filesystem::path& file, const Checkpoint& check
   out.put_text(to_bytes(checkpoint.snapshot));
   out.put(checkpoint.not_finite);
   out.put_array(checkpoint.frames.data(), checkpoint.frames.size());
-  out.put(static_cast<std::uint64_t>(checkpoint.film.size()));
-  for (const FilmFrame& frame : checkpoint.film) {
-    out.put(frame.time);
-    out.put_array(frame.positions.data(), frame.positions.size());
-  }
   write_durably(file, seal(kMagic, out.bytes()));
 }
 
@@ -62,7 +47,7 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
 }
 
 void save(const Simulation& simulation, const std::filesystem::path& file) {
-  write_checkpoint(file, {simulation.snapshot(), {}, 0, {}});
+  write_checkpoint(file, {simulation.snapshot(), 0, {}});
 }
 
 void load(Simulation& simulation, const std::filesystem::path& file) {

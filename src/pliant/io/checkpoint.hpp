@@ -10,16 +10,9 @@
 
 namespace pliant {
 
-/// Positions kept for the film strip, in single precision.
-struct FilmFrame {
-  double time = 0;
-  std::vector<float> positions;
-};
-
 /// A snapshot on disk, with what the results of a run need besides.
 struct Checkpoint {
   Snapshot snapshot;
-  std::vector<FilmFrame> film;
   std::int64_t not_finite = 0;  ///< values that frames so far hold as 0 because they were not finite
   std::vector<double> frames;   ///< times of the frames written so far, s
 };

@@ -5,6 +5,7 @@
 #include <list>
 
 #include "pliant/base/error.hpp"
+#include "pliant/io/animation/draw.hpp"
 
 namespace pliant {
 
@@ -22,13 +23,14 @@ bool in_use(const std::filesystem::path& folder) {
 
 /// Removes what runs write, and nothing else: the folder may hold a person's own files.
 void remove_results(const std::filesystem::path& folder) {
-  for (const char* name : {"result.pvd", "steps.jsonl", "summary.json", "picture.png", "film.png"})
+  for (const char* name : {"result.pvd", "colliders.pvd", "steps.jsonl", "summary.json", "picture.png", "film.png"})
     std::filesystem::remove(folder / name);
   std::error_code error;
   for (const char* name : {"frames", "checkpoints"}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder / name, error)) {
       const std::string file = entry.path().filename().string();
-      if (file.starts_with("frame_") || file.starts_with("step_")) std::filesystem::remove(entry.path());
+      if (file.starts_with("frame_") || file.starts_with("colliders_") || file.starts_with("step_"))
+        std::filesystem::remove(entry.path());
     }
     std::filesystem::remove(folder / name, error);  // only when empty
   }
@@ -63,13 +65,13 @@ void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame
 
 }  // namespace
 
-ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation, std::int64_t steps,
+ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation,
                            const std::function<void(const std::string&)>& notice)
     : folder_(std::move(folder)),
       simulation_(simulation),
       frames_(folder_, simulation.model(), simulation.scene().output.fields),
-      checkpoints_(folder_ / "checkpoints"),
-      film_(steps) {
+      colliders_(folder_, simulation.scene(), *simulation.model()),
+      checkpoints_(folder_ / "checkpoints") {
   in_use(folder_);  // or it is a file
   if (start != RunStart::resume) std::filesystem::create_directories(folder_);
   if (std::filesystem::exists(folder_)) {
@@ -92,7 +94,6 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
 
 void ResultFolder::begin() {
   log_ = StepLog::begin(folder_ / "steps.jsonl");
-  film_.visit(*simulation_.state());
   write_frame();
 }
 
@@ -108,18 +109,18 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, totals_, notice);
   simulation_.restore(checkpoint->snapshot);
   frames_.set_model(simulation_.model());
-  film_.restore(std::move(checkpoint->film));
   frame_times_ = std::move(checkpoint->frames);
-  for (std::size_t k = 0; k < frame_times_.size(); ++k)
+  for (std::size_t k = 0; k < frame_times_.size(); ++k) {
     frames_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
+    colliders_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
+  }
   frames_.add_not_finite(checkpoint->not_finite);
   remove_frames_after(folder_, static_cast<std::int64_t>(frame_times_.size()) - 1);
   saved_ = simulation_.state()->step;
 }
 
-void ResultFolder::follow_cut(std::span<const Index> origin) {
+void ResultFolder::follow_cut() {
   queue_.post([this, model = simulation_.model()] { frames_.set_model(model); });
-  film_.renumber(origin);
 }
 
 void ResultFolder::add_report(std::int64_t step, double time, const StepReport& report) {
@@ -146,6 +147,7 @@ void ResultFolder::write_frame() {
   for (NodeValues& field : frame->nodes) keep(field.values);
   queue_.post([this, number = static_cast<std::int64_t>(frame_times_.size()), frame] {
     frames_.write(number, frame->state, frame->elements, frame->nodes);
+    colliders_.write(number, frame->state.time);
   });
   frame_times_.push_back(simulation_.state()->time);
 }
@@ -153,7 +155,6 @@ void ResultFolder::write_frame() {
 void ResultFolder::add_state() {
   const State& state = *simulation_.state();
   const SceneOutput& output = simulation_.scene().output;
-  film_.visit(state);
   if (state.step % output.every == 0) write_frame();
   if (output.checkpoint_every == 0) return;
   // Where steps take long, so many of them would be much to lose.
@@ -161,12 +162,16 @@ void ResultFolder::add_state() {
   if (state.step % output.checkpoint_every == 0 || is_long_ago) save();
 }
 
+void ResultFolder::write_lists() {
+  log_->flush_to_disk();
+  frames_.write_list();
+  colliders_.write_list();
+}
+
 void ResultFolder::save() {
-  auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), film_.frames(), 0, frame_times_});
+  auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), 0, frame_times_});
   queue_.post([this, checkpoint] {
-    // First what the checkpoint counts on, then the checkpoint.
-    log_->flush_to_disk();
-    frames_.write_list();
+    write_lists();  // what the checkpoint counts on
     checkpoint->not_finite = frames_.not_finite();
     checkpoints_.write(*checkpoint);
   });
@@ -175,10 +180,7 @@ void ResultFolder::save() {
 }
 
 std::optional<std::int64_t> ResultFolder::leave() {
-  queue_.post([this] {
-    log_->flush_to_disk();
-    frames_.write_list();
-  });
+  queue_.post([this] { write_lists(); });
   queue_.wait();
   return saved_;
 }
@@ -189,6 +191,6 @@ void ResultFolder::add_last_frame() {
   frame_times_.pop_back();  // a run that goes on beyond this step has none here
 }
 
-void ResultFolder::draw() const { draw_pictures(folder_, *simulation_.model(), film_.frames(), *simulation_.state()); }
+void ResultFolder::draw() const { draw_run(RecordedRun(folder_), simulation_.scene().picture, folder_); }
 
 }  // namespace pliant

@@ -8,7 +8,7 @@
 
 #include "pliant/base/folder_lock.hpp"
 #include "pliant/io/checkpoint.hpp"
-#include "pliant/io/film.hpp"
+#include "pliant/io/collider_frames.hpp"
 #include "pliant/io/frames.hpp"
 #include "pliant/io/output_queue.hpp"
 #include "pliant/io/telemetry.hpp"
@@ -18,10 +18,10 @@ namespace pliant {
 /// How a run treats what is in its folder already.
 enum class RunStart { fresh, replace, resume };
 
-/// The folder a run leaves behind: result.pvd and frames/, steps.jsonl, summary.json, checkpoints/, picture.png,
-/// film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and while one run writes to it
-/// no other may (FolderLock). After a kill at any instant, `resume` finds the newest checkpoint, removes what was half
-/// written, cuts the lists back to it and goes on as if nothing had happened.
+/// The folder a run leaves behind: result.pvd, colliders.pvd and frames/, steps.jsonl, summary.json, checkpoints/,
+/// picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and while one run
+/// writes to it no other may (FolderLock). After a kill at any instant, `resume` finds the newest checkpoint, removes
+/// what was half written, cuts the lists back to it and goes on as if nothing had happened.
 ///
 /// Frames and checkpoints are written in the order they were asked for, while the simulation goes on; finish() and
 /// leave() wait for them. std::system_error, when one could not be written, comes from the next call.
@@ -30,11 +30,11 @@ class ResultFolder {
   /// Throws InputError when the folder is in use and `start` is fresh, or holds nothing that this scene can resume
   /// from; std::system_error when it cannot be written. With `resume`, the simulation is restored from the checkpoint.
   /// The simulation must outlive the folder.
-  ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation, std::int64_t steps,
+  ResultFolder(std::filesystem::path folder, RunStart start, Simulation& simulation,
                const std::function<void(const std::string&)>& notice);
 
-  /// After a cut; `origin` has for each node the one it was or is a copy of.
-  void follow_cut(std::span<const Index> origin);
+  /// After a cut.
+  void follow_cut();
   /// Appends the report of the step that led, or should have led, to `step`.
   void add_report(std::int64_t step, double time, const StepReport& report);
   /// Writes what is due after the step that led to the present state.
@@ -59,13 +59,14 @@ class ResultFolder {
   void begin();
   void resume(const std::function<void(const std::string&)>& notice);
   void write_frame();
+  void write_lists();
 
   std::filesystem::path folder_;
   std::optional<FolderLock> lock_;
   Simulation& simulation_;
   FrameWriter frames_;
+  ColliderFrames colliders_;
   CheckpointFolder checkpoints_;
-  Film film_;
   std::vector<double> frame_times_;  ///< of those due in their turn, s
   std::optional<std::int64_t> saved_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();

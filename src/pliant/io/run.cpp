@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "pliant/base/error.hpp"
+#include "pliant/io/animation/export.hpp"
 #include "pliant/io/summary.hpp"
 
 namespace pliant {
@@ -24,14 +25,13 @@ std::string_view to_string(RunEnd end) {
 namespace {
 
 /// The result folder of a run, with the simulation put where it goes on.
-std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptions& options, std::int64_t steps,
-                                          RunObserver& observer) {
+std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptions& options, RunObserver& observer) {
   if (options.folder.empty()) return nullptr;
   if (const std::int64_t taken = simulation.state()->step; options.start != RunStart::resume && taken > 0)
     throw InputError(fmt::format(
         "results are written from the first step on, but {} steps have been taken; write from the beginning, or resume",
         taken));
-  return std::make_unique<ResultFolder>(options.folder, options.start, simulation, steps,
+  return std::make_unique<ResultFolder>(options.folder, options.start, simulation,
                                         [&](const std::string& text) { observer.on_notice(text); });
 }
 
@@ -42,13 +42,12 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   const Scene& scene = simulation.scene();
   RunResult result;
   result.steps = options.last_step.value_or(scene.steps);
-  const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, result.steps, observer);
+  const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, observer);
   result.first_step = simulation.state()->step;
   observer.on_start(*simulation.model(), *simulation.state(), result.steps);
 
   while (simulation.state()->step < result.steps) {
-    if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder)
-      folder->follow_cut(origin);
+    if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder) folder->follow_cut();
     const State& state = *simulation.state();
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
@@ -82,10 +81,6 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     const bool is_left = result.last_report.outcome == Outcome::interrupted;
     if (!is_left) folder->save();
     result.saved_step = is_left ? folder->leave() : state.step;
-    if (scene.output.pictures && !is_left) {
-      observer.on_drawing();
-      folder->draw();
-    }
     folder->finish();
     result.totals = folder->totals();
     result.not_finite = folder->not_finite();
@@ -97,7 +92,14 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   }
   result.state = state;
   result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (folder) write_summary(folder->path() / "summary.json", scene, *simulation.model(), result);
+  if (!folder) return result;
+  write_summary(folder->path() / "summary.json", scene, *simulation.model(), result);
+  // Pictures and exports are made from what is on the disk, as anyone could make them later.
+  if (scene.output.pictures && result.last_report.outcome != Outcome::interrupted) {
+    observer.on_drawing();
+    folder->draw();
+  }
+  for (const std::string& format : scene.output.exports) export_run(folder->path(), {.format = format});
   return result;
 }
 

@@ -15,6 +15,17 @@ using Json = nlohmann::ordered_json;
 
 Json vector_json(const Vec3& v) { return {v.x(), v.y(), v.z()}; }
 
+Json picture_json(const ScenePicture& picture) {
+  Json json = {{"fov", picture.field_of_view}, {"colour", picture.colour}, {"size", {picture.width, picture.height}},
+               {"legend", picture.legend},     {"stamp", picture.stamp},   {"wireframe", picture.wireframe},
+               {"shadows", picture.shadows}};
+  if (picture.from) json["from"] = vector_json(*picture.from);
+  if (picture.at) json["at"] = vector_json(*picture.at);
+  if (picture.range) json["range"] = *picture.range;
+  if (picture.background) json["background"] = vector_json(*picture.background);
+  return json;
+}
+
 Json scene_json(const Scene& scene, const Model& model, const RunResult& result) {
   Json bodies = Json::array();
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
@@ -39,7 +50,8 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
           {"steps", result.steps},
           {"gravity", vector_json(scene.gravity)},
           {"mass", scene.mass == MassKind::lumped ? "lumped" : "consistent"},
-          {"bodies", std::move(bodies)}};
+          {"bodies", std::move(bodies)},
+          {"picture", picture_json(scene.picture)}};
 }
 
 Json solver_json(const SceneSolver& solver) {

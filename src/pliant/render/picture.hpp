@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "pliant/math/types.hpp"
@@ -78,6 +79,8 @@ Picture render(std::span<const PictureSurface> surfaces, const Camera& camera, c
 /// as large as the largest picture, smaller ones are centred.
 Picture side_by_side(std::span<const Picture> pictures, int columns, int gap, Colour background = {1, 1, 1});
 
+/// The bytes of a PNG file.
+std::string encode_png(const Picture& picture);
 /// Writes a PNG file, whole or not at all; throws std::system_error when it cannot.
 void write_png(const std::filesystem::path& path, const Picture& picture);
 

@@ -53,7 +53,7 @@ Picture side_by_side(std::span<const Picture> pictures, int columns, int gap, Co
   return result;
 }
 
-void write_png(const std::filesystem::path& path, const Picture& picture) {
+std::string encode_png(const Picture& picture) {
   assert(picture.rgb.size() == 3 * static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height));
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
@@ -65,10 +65,15 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
   if (png_image_write_to_memory(&image, bytes.data(), &size, 0, picture.rgb.data(), 0, nullptr) == 0) {
     const std::string reason = image.message;
     png_image_free(&image);
-    throw std::runtime_error(fmt::format("{}: the picture ({} x {}) cannot be encoded: {}", path.string(),
-                                         picture.width, picture.height, reason));
+    throw std::runtime_error(
+        fmt::format("the picture ({} x {}) cannot be encoded: {}", picture.width, picture.height, reason));
   }
-  write_atomically(path, std::string_view(bytes).substr(0, size));
+  bytes.resize(size);
+  return bytes;
+}
+
+void write_png(const std::filesystem::path& path, const Picture& picture) {
+  write_atomically(path, encode_png(picture));
 }
 
 }  // namespace pliant

@@ -424,8 +424,15 @@ const Section& output_section() {
         .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
        {.name = "pictures",
         .kind = Kind::boolean,
-        .summary = "Draw `picture.png` (the last frame) and `film.png` (a strip of frames).",
-        .fallback = "true"},
+        .summary = "Draw `picture.png` (the last frame) and `film.png` (a strip of frames) when the run ends; `pliant "
+                   "picture` draws them later, from any finished run.",
+        .fallback = "false"},
+       {.name = "export",
+        .kind = Kind::choices,
+        .summary = "Formats of other programs to write when the run ends, as `pliant export` does.",
+        .fallback = "[]",
+        .example = "[\"glb\"]",
+        .choices = {"glb", "usda", "pc2", "mdd", "ply", "obj"}},
        {.name = "checkpoint_every",
         .kind = Kind::integer,
         .summary = "Number of steps from one checkpoint to the next; 0: only when the run ends.",
@@ -435,6 +442,53 @@ const Section& output_section() {
         .kind = Kind::boolean,
         .summary = "Record every iteration of every step in `steps.jsonl`.",
         .fallback = "false"}}};
+  return section;
+}
+
+const Section& picture_section() {
+  static const Section section{
+      "[picture]",
+      "in [picture]",
+      "How pictures and films of a run look; `pliant picture` has options of the same names.",
+      {{.name = "from",
+        .kind = Kind::vector,
+        .summary = "Where the camera is; by default where it sees every body and collider in every frame.",
+        .unit = "m",
+        .example = "[3.0, 1.5, 4.0]"},
+       {.name = "at",
+        .kind = Kind::vector,
+        .summary = "What the camera looks at; by default the middle of what it sees.",
+        .unit = "m",
+        .example = "[0.0, 0.5, 0.0]"},
+       {.name = "fov",
+        .summary = "Field of view, over the height of the picture.",
+        .unit = "degrees",
+        .fallback = "25.0",
+        .limits = {.least = 1, .greatest = 150}},
+       {.name = "colour",
+        .kind = Kind::text,
+        .summary = "What colours show: a field of the frames (`stretch`, `von_mises`, `speed`, `displacement`, "
+                   "`contact_pressure`), or `body` for a colour per body.",
+        .fallback = "\"stretch\"",
+        .aliases = {"color"}},
+       {.name = "range",
+        .kind = Kind::span,
+        .summary = "Values of the field at the ends of the colour map; by default all that occurs.",
+        .example = "[1.0, 1.5]"},
+       {.name = "size",
+        .kind = Kind::pair_counts,
+        .summary = "Width and height in pixels.",
+        .fallback = "[1280, 720]",
+        .limits = {.least = 16, .greatest = 16384}},
+       {.name = "background",
+        .kind = Kind::vector,
+        .summary = "Red, green and blue from 0 to 1; by default a light sky.",
+        .example = "[1.0, 1.0, 1.0]",
+        .limits = {.least = 0, .greatest = 1}},
+       {.name = "legend", .kind = Kind::boolean, .summary = "Show what the colours mean.", .fallback = "true"},
+       {.name = "stamp", .kind = Kind::boolean, .summary = "Show the time.", .fallback = "true"},
+       {.name = "wireframe", .kind = Kind::boolean, .summary = "Show the edges of the mesh.", .fallback = "true"},
+       {.name = "shadows", .kind = Kind::boolean, .summary = "Draw shadows.", .fallback = "true"}}};
   return section;
 }
 
@@ -494,7 +548,12 @@ const Section& scene_keys() {
         .kind = Kind::table,
         .summary = "What to write.",
         .fallback = "{}",
-        .section = &output_section()}}};
+        .section = &output_section()},
+       {.name = "picture",
+        .kind = Kind::table,
+        .summary = "How pictures look.",
+        .fallback = "{}",
+        .section = &picture_section()}}};
   return section;
 }
 

@@ -422,11 +422,27 @@ void read_output(const Value& output, Scene& scene) {
   scene.output.every = to_int(output.at("every"));
   scene.output.pictures = std::get<bool>(output.at("pictures").data);
   scene.output.checkpoint_every = to_int(output.at("checkpoint_every"));
+  for (const Value& format : output.at("export").list()) scene.output.exports.push_back(format.text());
   const std::vector<std::string>& known =
       scene_keys().find("output")->section->find("fields")->choices;  // in the order of FrameField
   for (const Value& field : output.at("fields").list())
     scene.output.fields.push_back(
         static_cast<FrameField>(std::find(known.begin(), known.end(), field.text()) - known.begin()));
+}
+
+void read_picture(const Value& table, ScenePicture& picture) {
+  if (const Value* from = table.find("from")) picture.from = to_vector(*from);
+  if (const Value* at = table.find("at")) picture.at = to_vector(*at);
+  picture.field_of_view = table.at("fov").number();
+  picture.colour = table.at("colour").text();
+  if (const Value* range = table.find("range")) picture.range = {range->list()[0].number(), range->list()[1].number()};
+  picture.width = to_int(table.at("size").list()[0]);
+  picture.height = to_int(table.at("size").list()[1]);
+  if (const Value* background = table.find("background")) picture.background = to_vector(*background);
+  picture.legend = std::get<bool>(table.at("legend").data);
+  picture.stamp = std::get<bool>(table.at("stamp").data);
+  picture.wireframe = std::get<bool>(table.at("wireframe").data);
+  picture.shadows = std::get<bool>(table.at("shadows").data);
 }
 
 void check_version(const Value& root) {
@@ -461,6 +477,7 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
   }
   scene.title = root.at("title").text();
   read_output(root.at("output"), scene);
+  read_picture(root.at("picture"), scene.picture);
   read_time(root, scene);
   if (root.at("body").list().empty()) fail(root.at("body").origin, "a scene needs at least one [[body]]");
   const std::vector<std::string> bodies = names_of(&root.at("body"), "body");

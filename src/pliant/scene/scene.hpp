@@ -159,8 +159,20 @@ inline constexpr double kLeastTimeStep = 1e-12, kGreatestTimeStep = 1e9;
 struct SceneOutput {
   int every = 1;  ///< steps
   std::vector<FrameField> fields;
-  bool pictures = true;
-  int checkpoint_every = 50;  ///< steps; 0: at the end
+  bool pictures = false;
+  int checkpoint_every = 50;              ///< steps; 0: at the end
+  std::vector<std::string> exports = {};  ///< formats to write besides when the run ends
+};
+
+/// How pictures of a run look; what is not given is chosen from all frames at once.
+struct ScenePicture {
+  std::optional<Vec3> from, at;                               ///< where the camera is and what it looks at, m
+  double field_of_view = 25;                                  ///< of the picture's height, degrees
+  std::string colour = "stretch";                             ///< a field of the frames; "body": a colour per body
+  std::optional<std::array<double, 2>> range = std::nullopt;  ///< of the field
+  int width = 1280, height = 720;                             ///< pixels
+  std::optional<Vec3> background = std::nullopt;              ///< red, green, blue, each 0 to 1
+  bool legend = true, stamp = true, wireframe = true, shadows = true;
 };
 
 struct Scene {
@@ -184,6 +196,7 @@ struct Scene {
   std::optional<SceneContact> contact;
   SceneSolver solver;
   SceneOutput output;
+  ScenePicture picture;
   std::vector<std::shared_ptr<const Energy>> energies;  ///< from code, over global nodes
   std::vector<std::string> notices;                     ///< what a person should know but nobody need act on
 };

@@ -1,0 +1,175 @@
+"""What is done with a whole run, or with many: export, pictures, comparisons of solvers and sweeps of a key."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _pliant
+from ._simulation import _override_list
+
+Path = Union[str, "os.PathLike[str]"]
+Progress = Callable[[str, int, int], None]
+
+
+def export(
+    run: Path,
+    format: str = "glb",
+    *,
+    out: Optional[Path] = None,
+    every: Optional[int] = None,
+    colour: Optional[str] = None,
+    range: Optional[Sequence[float]] = None,
+    volume: bool = False,
+    colliders: bool = True,
+) -> str:
+    """Writes a finished run for other programs; returns the file or folder to open.
+
+    run:       the folder of a run
+    format:    glb, usda, pc2, mdd, ply or obj
+    out:       file or folder to write; by default in the folder of the run
+    every:     takes every n-th frame; by default all, of glb at most 120
+    colour:    a field of the frames (stretch, von_mises, speed, displacement, ...); by default a colour per body
+    range:     values of the field at the ends of the colour map; by default all that occurs
+    volume:    every side of every element, in place of the outside of each body
+    colliders: with the colliders
+
+    >>> sim.run(2.0, out="out/beam")
+    >>> pliant.export("out/beam", "glb", colour="stretch")
+    'out/beam/beam.glb'
+    """
+    limits = None if range is None else (float(range[0]), float(range[1]))
+    result = _pliant.export_run(run, format, out or "", every or 0, volume, colour or "", limits, colliders)
+    return str(result["out"])
+
+
+def picture(run: Path, *, out: Optional[Path] = None, colour: Optional[str] = None) -> None:
+    """Draws picture.png and film.png of a finished run, into its folder or another."""
+    _pliant.draw_run(run, out or "", colour or "")
+
+
+@dataclass
+class Trial:
+    """A scene run once, under one solver with one setting. Arrays have an entry per step."""
+
+    solver: str
+    setting: str  #: what was changed ("iterations = 5"); "reference" of the reference
+    effort: Optional[float]  #: the value of what was swept, where it is a number
+    finished: bool  #: took all steps
+    detail: str  #: why not
+    milliseconds: float  #: median of a step
+    iterations: float  #: mean of a step
+    error: float  #: root mean square of the distance to the reference over nodes and time, m; inf unless finished
+    series: dict[str, NDArray[np.float64]] = field(default_factory=dict)  #: time, distance, total, ...: see docs
+
+
+@dataclass
+class Comparison:
+    """Trials of one scene against a converged reference."""
+
+    scene: str
+    size: float  #: diagonal of the bodies' box at rest, m
+    reference: Trial
+    trials: list[Trial]
+    curves: dict[str, list[Trial]]  #: by solver, in the order of effort; without series
+    refused: dict[str, str]  #: solvers that cannot run the scene, and why
+
+    def __getitem__(self, name: str) -> Trial:
+        """The trial of a solver, or of a value of a sweep."""
+        for trial in self.trials:
+            if name in (trial.solver if not trial.setting else trial.setting, trial.setting.rpartition("= ")[2]):
+                return trial
+        raise KeyError(name)
+
+
+def _array(values: list[Any]) -> NDArray[np.float64]:
+    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+
+def _trial(data: dict[str, Any]) -> Trial:
+    error = data["error"]
+    return Trial(
+        data["solver"],
+        data["setting"],
+        data["effort"],
+        data["finished"],
+        data["detail"],
+        data["median_milliseconds"],
+        data["mean_iterations"],
+        np.inf if error is None else error,
+        {name: _array(values) for name, values in data.get("series", {}).items()},
+    )
+
+
+def _comparison(text: str) -> Comparison:
+    data = json.loads(text)
+    return Comparison(
+        data["scene"],
+        data["size"],
+        _trial(data["reference"]),
+        [_trial(t) for t in data["trials"]],
+        {curve["solver"]: [_trial(t) for t in curve["points"]] for curve in data["curves"]},
+        {entry["solver"]: entry["reason"] for entry in data["refused"]},
+    )
+
+
+def compare(
+    scene: Path,
+    solvers: Union[str, Sequence[str]] = "all",
+    *,
+    reference: str = "pod-newton",
+    steps: Optional[int] = None,
+    budget: Optional[float] = None,
+    curves: bool = True,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    out: Optional[Path] = None,
+    progress: Optional[Progress] = None,
+) -> Comparison:
+    """Runs a scene file under several solvers, against a converged reference.
+
+    solvers:   names, or "all"; those that cannot run the scene are in `refused`, with the reason
+    reference: the solver that is run until it has converged
+    steps:     in place of the scene's duration
+    budget:    milliseconds a step, for the column of the page
+    curves:    also sweeps the effort of each solver
+    overrides: changes of the scene, as for `Simulation.from_scene`
+    out:       a folder for compare.html and compare.json
+    progress:  called before each run with what comes next, its number and how many there are
+
+    >>> result = pliant.compare("scenes/cantilever.toml", ["newton", "quasi-newton"], steps=30)
+    >>> result["quasi-newton"].series["distance"]
+    """
+    names = [] if solvers == "all" else [solvers] if isinstance(solvers, str) else list(solvers)
+    return _comparison(
+        _pliant.compare(scene, _override_list(overrides), names, reference, steps or 0, budget or 0.0, curves, out or "", progress)
+    )
+
+
+def sweep(
+    scene: Path,
+    key: str,
+    values: Sequence[object],
+    *,
+    solver: Optional[str] = None,
+    reference: str = "pod-newton",
+    steps: Optional[int] = None,
+    overrides: Mapping[str, Any] | Sequence[str] = (),
+    out: Optional[Path] = None,
+    progress: Optional[Progress] = None,
+) -> Comparison:
+    """Runs a scene file with each of several values of one of its keys.
+
+    Where the key belongs to the solver, distances are to a converged reference; elsewhere to the first value.
+
+    >>> result = pliant.sweep("scenes/cantilever.toml", "body.0.young", [1e5, 1e6, 1e7], steps=30)
+    >>> [trial.milliseconds for trial in result.trials]
+    """
+    texts = [json.dumps(v) if isinstance(v, (list, bool)) else str(v) for v in values]
+    return _comparison(
+        _pliant.sweep(scene, _override_list(overrides), solver or "", key, texts, reference, steps or 0, out or "", progress)
+    )

@@ -1,0 +1,136 @@
+#include "pliant/compare/trial.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/energies/assembler.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// Energies and momenta of states of one model.
+class Measures {
+ public:
+  explicit Measures(std::shared_ptr<const Model> model)
+      : model_(std::move(model)), assembler_(model_->nodes(), {model_->energies().begin(), model_->energies().end()}) {}
+
+  const std::shared_ptr<const Model>& model() const { return model_; }
+
+  void add(const State& state, TrialSeries& series) {
+    model_->mass().multiply(state.v, momentum_);
+    Vec3 linear = Vec3::Zero(), angular = Vec3::Zero();
+    for (Index i = 0; i < model_->nodes(); ++i) {
+      const Vec3 p = node(momentum_, i), x = node(state.x, i);
+      linear += p;
+      angular += x.cross(p);
+    }
+    series.momentum.push_back(linear.norm());
+    series.angular_momentum.push_back(angular.norm());
+    series.kinetic.push_back(0.5 * state.v.dot(momentum_));
+    series.elastic.push_back(assembler_.value({state.x, state.activation}));
+    series.external.push_back(-model_->external_force().dot(state.x - model_->rest()));
+    series.total.push_back(series.kinetic.back() + series.elastic.back() + series.external.back());
+  }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  Assembler assembler_;
+  VecX momentum_;
+};
+
+void add_distance(const VecX& x, const TrialOptions& options, TrialSeries& series) {
+  const std::size_t step = series.distance.size();
+  double sum = std::numeric_limits<double>::quiet_NaN(), largest = sum;
+  if (options.reference && step < options.reference->size() && (*options.reference)[step].size() == x.size()) {
+    const VecX& to = (*options.reference)[step];
+    const auto nodes = static_cast<Index>(x.size() / 3);
+    sum = largest = 0;
+    for (Index i = 0; i < nodes; ++i) {
+      const double d2 = (node(x, i) - node(to, i)).squaredNorm();
+      sum += d2;
+      largest = std::max(largest, d2);
+    }
+    sum = std::sqrt(sum / std::max<Index>(nodes, 1));
+    largest = std::sqrt(largest);
+  }
+  series.distance.push_back(sum);
+  series.largest_distance.push_back(largest);
+}
+
+}  // namespace
+
+double Trial::median_milliseconds() const {
+  if (series.milliseconds.empty()) return 0;
+  std::vector<double> sorted = series.milliseconds;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
+}
+
+double Trial::mean_iterations() const {
+  double sum = 0;
+  for (double n : series.iterations) sum += n;
+  return series.iterations.empty() ? 0 : sum / static_cast<double>(series.iterations.size());
+}
+
+double Trial::error() const {
+  if (!finished) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (double d : series.distance) sum += d * d;
+  return series.distance.empty() ? 0 : std::sqrt(sum / static_cast<double>(series.distance.size()));
+}
+
+Trial run_trial(BuiltScene built, const TrialOptions& options) {
+  Trial trial;
+  trial.solver = built.scene.solver.name;
+  trial.steps = options.steps;
+  Simulation simulation(std::move(built));
+  auto measures = std::make_unique<Measures>(simulation.model());
+  const auto keep_moment = [&](const State& state) {
+    for (std::int64_t m = 0; m < options.moments; ++m)
+      if (state.step == (options.moments < 2 ? options.steps : m * options.steps / (options.moments - 1))) {
+        trial.moments.push_back({state.time, state.x});
+        return;
+      }
+  };
+  keep_moment(*simulation.state());
+  trial.finished = true;
+  for (std::int64_t step = 1; step <= options.steps; ++step) {
+    if (options.wants_stop && options.wants_stop()) {
+      trial.finished = false;
+      trial.detail = "interrupted";
+      break;
+    }
+    simulation.make_due_cuts();
+    if (simulation.model() != measures->model()) {
+      measures = std::make_unique<Measures>(simulation.model());
+      trial.moments.clear();  // they belong to another model
+    }
+    const StepReport report = simulation.step();
+    const State& state = *simulation.state();
+    if (!report.succeeded()) {
+      trial.finished = false;
+      trial.detail = fmt::format("step {} {}: {}", step, to_string(report.outcome), report.detail);
+      break;
+    }
+    TrialSeries& series = trial.series;
+    series.time.push_back(state.time);
+    series.milliseconds.push_back(1e3 * report.seconds.total);
+    series.iterations.push_back(report.iterations);
+    series.force.push_back(report.residuals.force);
+    series.acceleration.push_back(report.residuals.acceleration);
+    series.gap.push_back(report.minimum_gap);
+    add_distance(state.x, options, series);
+    measures->add(state, series);
+    if (options.record) options.record->push_back(state.x);
+    keep_moment(state);
+  }
+  trial.model = simulation.model();
+  return trial;
+}
+
+}  // namespace pliant

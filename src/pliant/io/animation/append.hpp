@@ -1,0 +1,28 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+
+namespace pliant {
+
+/// Appends formatted text. A number printed by "{}" has as many digits as it takes to be read back bit for bit.
+template <class... Arguments>
+void append(std::string& to, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::format_to(std::back_inserter(to), format, std::forward<Arguments>(arguments)...);
+}
+
+/// Appends the bytes of a number in this order.
+template <std::endian order, class T>
+void append_bytes(std::string& to, T value) {
+  std::array<char, sizeof(T)> bytes;
+  std::memcpy(bytes.data(), &value, sizeof(T));
+  if (order != std::endian::native)
+    for (std::size_t i = 0; i < sizeof(T) / 2; ++i) std::swap(bytes[i], bytes[sizeof(T) - 1 - i]);
+  to.append(bytes.data(), bytes.size());
+}
+
+}  // namespace pliant

@@ -1,0 +1,155 @@
+#include "pliant/io/animation/draw.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <map>
+
+#include "pliant/contact/aabb.hpp"
+#include "pliant/render/picture_text.hpp"
+
+namespace pliant {
+
+namespace {
+
+std::vector<Vec3> vectors_of(const std::vector<float>& numbers) {
+  std::vector<Vec3> vectors;
+  vectors.reserve(numbers.size() / 3);
+  for (std::size_t i = 0; i + 2 < numbers.size(); i += 3)
+    vectors.emplace_back(numbers[i], numbers[i + 1], numbers[i + 2]);
+  return vectors;
+}
+
+bool is_square(const AnimatedSurface& surface) { return surface.is_collider && surface.triangles.size() == 2; }
+
+Vec3 normal_of_square(const AnimatedSurface& surface, std::size_t frame) {
+  const std::vector<Vec3> p = vectors_of(surface.positions_at(frame));
+  const Triangle& t = surface.triangles.front();
+  return (p[at(t[1])] - p[at(t[0])]).cross(p[at(t[2])] - p[at(t[0])]).normalized();
+}
+
+/// Whether every edge has a triangle on both sides: what is solid hides what is behind it, what is open is looked into.
+bool is_closed(const AnimatedSurface& surface) {
+  std::map<std::pair<Index, Index>, int> balance;
+  for (const Triangle& t : surface.triangles)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Index a = t[k], b = t[(k + 1) % 3];
+      balance[{std::min(a, b), std::max(a, b)}] += a < b ? 1 : -1;
+    }
+  return std::all_of(balance.begin(), balance.end(), [](const auto& edge) { return edge.second == 0; });
+}
+
+/// A view from slightly above, whatever direction is up.
+CameraFit view_along(const Vec3& up, const ScenePicture& options) {
+  CameraFit fit;
+  fit.up = up;
+  Vec3 right = std::abs(up.x()) < 0.9 ? Vec3(1, 0, 0) : Vec3(0, 1, 0);
+  right = (right - right.dot(up) * up).normalized();
+  const Vec3 forward = up.cross(right);
+  fit.view = -0.45 * right + 0.8 * forward - 0.3 * up;
+  fit.field_of_view = options.field_of_view;
+  fit.aspect = static_cast<double>(options.width) / options.height;
+  return fit;
+}
+
+Aabb box_of_bodies(const Animation& animation) {
+  Aabb box;
+  for (const AnimatedSurface& surface : animation.surfaces)
+    if (!surface.is_collider)
+      for (const auto& frame : surface.positions)
+        for (const Vec3& p : vectors_of(frame)) box.include(p);
+  return box;
+}
+
+/// How high the ground is: the floor, or else just below everything.
+double ground_of(const Animation& animation, std::size_t frame, const Aabb& box) {
+  double ground = std::numeric_limits<double>::infinity(), lowest = ground;
+  for (const AnimatedSurface& surface : animation.surfaces) {
+    if (is_square(surface)) {
+      if (normal_of_square(surface, frame).dot(animation.up) > 0.999)
+        ground = std::min(ground, vectors_of(surface.positions_at(frame)).front().dot(animation.up));
+      continue;
+    }
+    const double radius = 0.5 * (box.max - box.min).norm();
+    for (const auto& positions : surface.positions)
+      for (const Vec3& p : vectors_of(positions))
+        if (!surface.is_collider || (p - box.centre()).norm() < 3 * radius)
+          lowest = std::min(lowest, p.dot(animation.up));
+  }
+  return std::isfinite(ground) ? ground : lowest;
+}
+
+}  // namespace
+
+Camera camera_for(const Animation& animation, const ScenePicture& options) {
+  const Aabb box = box_of_bodies(animation);
+  const double radius = 0.5 * (box.max - box.min).norm();
+  std::vector<Vec3> points;
+  for (const AnimatedSurface& surface : animation.surfaces) {
+    if (is_square(surface)) continue;
+    for (const auto& frame : surface.positions)
+      for (const Vec3& p : vectors_of(frame))
+        if (!surface.is_collider || (p - box.centre()).norm() < 1.5 * radius) points.push_back(p);
+  }
+  Camera camera = fit_camera(points, view_along(animation.up, options));
+  if (options.at) {
+    camera.eye += *options.at - camera.target;
+    camera.target = *options.at;
+  }
+  if (options.from) camera.eye = *options.from;
+  return camera;
+}
+
+Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& camera, const ScenePicture& options) {
+  struct Shown {
+    std::vector<Vec3> positions;
+    std::vector<double> values;
+    std::vector<std::uint8_t> edges;
+  };
+  std::vector<Shown> shown(animation.surfaces.size());
+  std::vector<PictureSurface> surfaces;
+  for (std::size_t s = 0; s < shown.size(); ++s) {
+    const AnimatedSurface& surface = animation.surfaces[s];
+    if (is_square(surface) && std::abs(normal_of_square(surface, frame).dot(animation.up)) > 0.999) continue;
+    shown[s].positions = vectors_of(surface.positions_at(frame));
+    if (!surface.values.empty())
+      for (const double value : surface.values[frame])
+        shown[s].values.push_back(
+            animation.high > animation.low ? (value - animation.low) / (animation.high - animation.low) : 0.0);
+    PictureSurface& drawn = surfaces.emplace_back();
+    drawn.positions = shown[s].positions;
+    drawn.triangles = surface.triangles;
+    drawn.colour_values = shown[s].values;
+    drawn.map = animation.map;
+    drawn.colour = surface.colour;
+    drawn.glass = surface.is_collider && (is_square(surface) || !is_closed(surface));
+    // Triangles of colliders are how they are drawn, not what they are.
+    if (surface.is_collider) {
+      shown[s].edges.assign(surface.triangles.size(), 0);
+      drawn.edge_bits = shown[s].edges;
+    }
+  }
+  PictureOptions how;
+  how.width = options.width;
+  how.height = options.height;
+  how.supersampling = 2;
+  how.shadows = options.shadows;
+  how.edge_width = options.wireframe ? 0.8 * options.height / 720.0 : 0.0;
+  how.ground_height = ground_of(animation, frame, box_of_bodies(animation));
+  if (options.background)
+    how.background_top =
+        how.background_bottom = {options.background->x(), options.background->y(), options.background->z()};
+  Picture picture = render(surfaces, camera, how);
+  const int scale = std::max(1, options.height / 360), margin = 8 * scale;
+  const Colour ink = {0.2, 0.22, 0.26};
+  if (options.stamp)
+    draw_text(picture, margin, options.height - margin - kLetterHeight * scale,
+              fmt::format("t = {:.3f} s", animation.times[frame]), scale, ink);
+  if (options.legend && !animation.field.empty())
+    draw_legend(picture, {field_label(animation.field), animation.low, animation.high, animation.map}, margin, margin,
+                options.height / 4, scale, ink);
+  return picture;
+}
+
+}  // namespace pliant

@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "pliant/base/child_process.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/io/animation/draw.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr std::size_t kStripPictures = 6, kFramesBetween = 6;
+
+AnimationOptions options_for(const RecordedRun& run, const ScenePicture& picture) {
+  AnimationOptions options;
+  options.range = picture.range;
+  if (picture.colour == "body") return options;
+  options.colour = picture.colour;
+  // The default is a wish: frames may have been written without it.
+  if (picture.colour == ScenePicture().colour) {
+    const VtkGrid last = RecordedRun::read(run.frames().back());
+    if (!find_array(last.cell_data, picture.colour)) options.colour.clear();
+  }
+  return options;
+}
+
+/// `count` of the numbers below `of`, evenly spread, first and last included.
+std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::size_t next = count < 2 ? of - 1 : k * (of - 1) / (count - 1);
+    if (chosen.empty() || next > chosen.back()) chosen.push_back(next);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+void draw_run(const RecordedRun& run, const ScenePicture& picture, const std::filesystem::path& folder) {
+  AnimationOptions options = options_for(run, picture);
+  options.frames = spread((kStripPictures - 1) * kFramesBetween + 1, run.frames().size());
+  const Animation animation = read_animation(run, options);
+  const Camera camera = camera_for(animation, picture);
+  write_png(folder / "picture.png", draw_frame(animation, animation.frames() - 1, camera, picture));
+  ScenePicture small = picture;
+  small.width = 480;
+  small.height = std::max(16, 480 * picture.height / picture.width);
+  std::vector<Picture> strip;
+  for (std::size_t frame : spread(kStripPictures, animation.frames())) {
+    small.legend = picture.legend && strip.empty();
+    strip.push_back(draw_frame(animation, frame, camera, small));
+  }
+  write_png(folder / "film.png", side_by_side(strip, 3, 6));
+}
+
+void draw_film(const RecordedRun& run, const ScenePicture& picture, const FilmOptions& film,
+               const std::filesystem::path& file, const std::function<bool(std::size_t, std::size_t)>& progress) {
+  const std::string kind = file.extension().string();
+  if (kind != ".mp4" && kind != ".webm" && kind != ".gif")
+    throw InputError(fmt::format("{}: a film ends in .mp4, .webm or .gif", file.string()));
+  if (!program_exists("ffmpeg"))
+    throw InputError("films need the program ffmpeg (Debian: apt install ffmpeg); pictures and strips do not");
+  ScenePicture even = picture;  // as video codecs want it
+  even.width -= even.width % 2;
+  even.height -= even.height % 2;
+  AnimationOptions options = options_for(run, picture);
+  options.every = film.every;
+  const Animation animation = read_animation(run, options);
+  const Camera camera = camera_for(animation, even);
+  const TemporaryFolder frames;
+  for (std::size_t k = 0; k < animation.frames(); ++k) {
+    if (progress && !progress(k, animation.frames())) return;
+    write_png(frames.path() / fmt::format("{:06}.png", k), draw_frame(animation, k, camera, even));
+  }
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
+  const double rate = film.rate > 0 ? film.rate : std::min(animation.rate(), 60.0);
+  std::vector<std::string> command = {"ffmpeg",     "-y",
+                                      "-loglevel",  "error",
+                                      "-framerate", fmt::format("{:.6g}", rate),
+                                      "-i",         (frames.path() / "%06d.png").string()};
+  const auto add = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
+  if (kind == ".mp4") add({"-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart"});
+  if (kind == ".webm") add({"-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p", "-crf", "24", "-b:v", "0"});
+  if (kind == ".gif") add({"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse"});
+  command.push_back(file.string());
+  const ProcessResult result = run_program(command, frames.path() / "log.txt");
+  if (!result.succeeded)
+    throw InputError(fmt::format("ffmpeg could not make {} ({}): {}", file.string(), result.ending, result.output));
+}
+
+}  // namespace pliant

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cmath>
+
+#include "pliant/io/animation/draw.hpp"
+#include "pliant/io/fields.hpp"
+#include "pliant/io/obstacles.hpp"
+
+namespace pliant {
+
+namespace {
+
+/// The stretch at vertices of the mesh: the mean over the elements around.
+std::vector<float> stretch_at_vertices(const Body& body, const VecX& x) {
+  const ElementFields fields = element_fields(body, x);
+  std::vector<float> sum(body.vertices().size(), 0), count(body.vertices().size(), 0);
+  const auto spread_over = [&](const auto& corners, double value) {
+    for (Index v : corners) {
+      sum[at(v)] += static_cast<float>(std::isfinite(value) ? value : 1.0);
+      ++count[at(v)];
+    }
+  };
+  for (std::size_t e = 0; e < fields.stretch.size(); ++e)
+    if (body.is_solid())
+      spread_over(body.mesh->tets()[e], fields.stretch[e]);
+    else
+      spread_over(body.surface()[e], fields.stretch[e]);
+  for (std::size_t v = 0; v < sum.size(); ++v) sum[v] = count[v] > 0 ? sum[v] / count[v] : 1.0f;
+  return sum;
+}
+
+AnimatedSurface animate(const Body& body, const std::vector<VecX>& positions) {
+  AnimatedSurface surface;
+  surface.name = body.name;
+  surface.triangles.assign(body.surface().begin(), body.surface().end());
+  std::vector<Index> number(body.vertices().size(), -1), vertices;
+  for (Triangle& t : surface.triangles)
+    for (Index& v : t) {
+      if (number[at(v)] < 0) {
+        number[at(v)] = static_cast<Index>(vertices.size());
+        vertices.push_back(v);
+      }
+      v = number[at(v)];
+    }
+  for (const VecX& x : positions) {
+    const std::vector<float> stretch = stretch_at_vertices(body, x);
+    std::vector<float>& frame = surface.positions.emplace_back();
+    std::vector<float>& values = surface.values.emplace_back();
+    for (Index v : vertices) {
+      const Vec3 p = node(x, body.nodes.begin + v);
+      for (int k = 0; k < 3; ++k) frame.push_back(static_cast<float>(p[k]));
+      values.push_back(stretch[at(v)]);
+    }
+  }
+  return surface;
+}
+
+AnimatedSurface animate(const ObstacleShell& shell, const std::vector<double>& times) {
+  AnimatedSurface surface;
+  surface.name = shell.name;
+  surface.is_collider = true;
+  surface.colour = kColliderColour;
+  surface.triangles = shell.mesh.triangles;
+  for (double time : times) {
+    std::vector<float>& frame = surface.positions.emplace_back();
+    for (const Vec3& p : shell.positions_at(time))
+      for (int k = 0; k < 3; ++k) frame.push_back(static_cast<float>(p[k]));
+  }
+  if (std::all_of(surface.positions.begin(), surface.positions.end(),
+                  [&](const auto& p) { return p == surface.positions.front(); }))
+    surface.positions.resize(1);
+  return surface;
+}
+
+}  // namespace
+
+Animation animation_of(const Scene& scene, const Model& model, const std::vector<double>& times,
+                       const std::vector<VecX>& positions) {
+  Animation animation;
+  animation.name = scene.name;
+  animation.times = times;
+  animation.field = "stretch";
+  animation.low = 1;
+  animation.high = 1.02;  // a body that hardly deforms is not painted as if it did
+  if (scene.gravity.norm() > 0) animation.up = -scene.gravity.normalized();
+  for (std::size_t b = 0; b < model.bodies().size(); ++b) {
+    if (model.bodies()[b].surface().empty()) continue;
+    AnimatedSurface& surface = animation.surfaces.emplace_back(animate(model.bodies()[b], positions));
+    surface.colour = body_colour(b);
+    for (const auto& values : surface.values)
+      for (float value : values) animation.high = std::max<double>(animation.high, value);
+  }
+  for (const ObstacleShell& shell : obstacle_shells(scene, model)) animation.surfaces.push_back(animate(shell, times));
+  return animation;
+}
+
+}  // namespace pliant

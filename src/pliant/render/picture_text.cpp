@@ -1,0 +1,89 @@
+#include "pliant/render/picture_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace pliant {
+
+namespace {
+
+/// Seven rows of five dots a letter; a row is one character of base 32 (0-9, then a-v), its leftmost dot 16.
+struct Letter {
+  char letter;
+  std::array<char, 8> rows;
+};
+constexpr Letter kLetters[] = {
+    {'0', "ehjlphe"}, {'1', "4c4444e"}, {'2', "eh1248v"}, {'3', "v2421he"},  {'4', "26aiv22"}, {'5', "vgu11he"},
+    {'6', "68guhhe"}, {'7', "v124888"}, {'8', "ehhehhe"}, {'9', "ehhf12c"},  {'a', "00e1fhf"}, {'b', "ggmphhu"},
+    {'c', "00egghe"}, {'d', "11djhhf"}, {'e', "00ehvge"}, {'f', "698s888"},  {'g', "0fhhf1e"}, {'h', "ggmphhh"},
+    {'i', "40c444e"}, {'j', "20622ic"}, {'k', "ggikoki"}, {'l', "c44444e"},  {'m', "00qllhh"}, {'n', "00mphhh"},
+    {'o', "00ehhhe"}, {'p', "00uhugg"}, {'q', "00djf11"}, {'r', "00mpggg"},  {'s', "00ege1u"}, {'t', "88s8896"},
+    {'u', "00hhhjd"}, {'v', "00hhha4"}, {'w', "00hhlla"}, {'x', "00ha4ah"},  {'y', "00hhf1e"}, {'z', "00v248v"},
+    {'A', "ehhvhhh"}, {'B', "uhhuhhu"}, {'C', "ehggghe"}, {'D', "sihhhis"},  {'E', "vgguggv"}, {'F', "vgguggg"},
+    {'G', "ehgnhhf"}, {'H', "hhhvhhh"}, {'I', "e44444e"}, {'J', "72222ic"},  {'K', "hikokih"}, {'L', "ggggggv"},
+    {'M', "hrllhhh"}, {'N', "hhpljhh"}, {'O', "ehhhhhe"}, {'P', "uhhuggg"},  {'Q', "ehhhlid"}, {'R', "uhhukih"},
+    {'S', "fgge11u"}, {'T', "v444444"}, {'U', "hhhhhhe"}, {'V', "hhhhha4"},  {'W', "hhhllla"}, {'X', "hha4ahh"},
+    {'Y', "hhha444"}, {'Z', "v1248gv"}, {'.', "00000cc"}, {',', "0000c48"},  {'-', "000v000"}, {'+', "044v440"},
+    {'=', "00v0v00"}, {'(', "2488842"}, {')', "8422248"}, {'/', "01248g0"},  {':', "0cc0cc0"}, {'%', "op248j3"},
+    {'^', "4ah0000"}, {'_', "000000v"}, {'*', "04lel40"}, {'\'', "c480000"}, {'<', "248g842"}, {'>', "8421248"},
+    {'?', "eh12404"}, {'!', "4444404"}, {'#', "aavavaa"}, {' ', "0000000"}};
+
+int value_of(char row) { return row <= '9' ? row - '0' : row - 'a' + 10; }
+
+const Letter& find_letter(char c) {
+  const auto* found =
+      std::find_if(std::begin(kLetters), std::end(kLetters), [&](const Letter& l) { return l.letter == c; });
+  return found != std::end(kLetters) ? *found : find_letter('?');
+}
+
+std::uint8_t to_byte(double c) { return static_cast<std::uint8_t>(std::lround(255 * std::clamp(c, 0.0, 1.0))); }
+
+std::string number_text(double value, double span) {
+  if (value != 0 && (std::abs(value) >= 1e5 || std::abs(value) < 1e-3)) return fmt::format("{:.2g}", value);
+  const int digits = span > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(span))), 0, 4) : 2;
+  return fmt::format("{:.{}f}", value, digits);
+}
+
+}  // namespace
+
+void draw_box(Picture& picture, int x, int y, int width, int height, Colour colour, double opacity) {
+  const std::array<double, 3> c = {colour.red, colour.green, colour.blue};
+  for (int row = std::max(y, 0); row < std::min(y + height, picture.height); ++row)
+    for (int column = std::max(x, 0); column < std::min(x + width, picture.width); ++column)
+      for (std::size_t k = 0; k < 3; ++k) {
+        std::uint8_t& byte = picture.rgb[3 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(picture.width) +
+                                              static_cast<std::size_t>(column)) +
+                                         k];
+        byte = to_byte((1 - opacity) * byte / 255.0 + opacity * c[k]);
+      }
+}
+
+void draw_text(Picture& picture, int x, int y, std::string_view text, int scale, Colour colour) {
+  for (char c : text) {
+    const Letter& letter = find_letter(c);
+    for (int row = 0; row < kLetterHeight; ++row)
+      for (int column = 0; column < 5; ++column)
+        if (value_of(letter.rows[static_cast<std::size_t>(row)]) >> (4 - column) & 1)
+          draw_box(picture, x + column * scale, y + row * scale, scale, scale, colour);
+    x += kLetterWidth * scale;
+  }
+}
+
+void draw_legend(Picture& picture, const Legend& legend, int x, int y, int height, int scale, Colour colour) {
+  draw_text(picture, x, y, legend.title, scale, colour);
+  const int top = y + 2 * kLetterHeight * scale, width = 2 * kLetterWidth * scale;
+  const int bar = std::max(height - 2 * kLetterHeight * scale, 1);
+  for (int row = 0; row < bar; ++row)
+    draw_box(picture, x, top + row, width, 1,
+             map_colour(legend.map, bar > 1 ? 1 - static_cast<double>(row) / (bar - 1) : 0.5));
+  for (int tick = 0; tick < 3; ++tick) {
+    const double value = legend.high - (legend.high - legend.low) * tick / 2;
+    draw_text(picture, x + width + 3 * scale, top + (bar - kLetterHeight * scale) * tick / 2,
+              number_text(value, legend.high - legend.low), scale, colour);
+  }
+}
+
+}  // namespace pliant

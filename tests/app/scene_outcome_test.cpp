@@ -1,0 +1,118 @@
+// Example scenes end as their titles say.
+#include <gtest/gtest.h>
+
+#include "pliant/contact/aabb.hpp"
+#include "pliant/simulation/simulation.hpp"
+
+namespace pliant::test {
+namespace {
+
+/// A scene of the folder, run to its end.
+struct Ending {
+  std::shared_ptr<const Model> model;
+  State state;
+  std::vector<VecX> positions;  ///< after each step
+
+  Range nodes(std::size_t body) const { return model->bodies()[body].nodes; }
+  Aabb box(std::size_t body) const {
+    Aabb box;
+    for (Index i = nodes(body).begin; i < nodes(body).end; ++i) box.include(node(state.x, i));
+    return box;
+  }
+  Vec3 centre(std::size_t body) const {
+    Vec3 sum = Vec3::Zero();
+    for (Index i = nodes(body).begin; i < nodes(body).end; ++i) sum += node(state.x, i);
+    return sum / nodes(body).size();
+  }
+  double fastest() const {
+    double speed = 0;
+    for (Index i = 0; i < model->nodes(); ++i) speed = std::max(speed, Vec3(node(state.v, i)).norm());
+    return speed;
+  }
+};
+
+Ending run_scene(const std::string& name, const std::vector<std::string>& set = {}) {
+  Simulation simulation(load_scene(std::string(PLIANT_SOURCE_DIR) + "/scenes/" + name + ".toml", {set, ""}));
+  Ending outcome;
+  for (std::int64_t step = 0; step < simulation.scene().steps; ++step) {
+    const StepReport report = simulation.step();
+    EXPECT_TRUE(report.succeeded()) << name << ", step " << step + 1 << ": " << report.detail;
+    if (!report.succeeded()) break;
+    outcome.positions.push_back(simulation.state()->x);
+  }
+  outcome.model = simulation.model();
+  outcome.state = *simulation.state();
+  return outcome;
+}
+
+TEST(Scenes, StackEndsWithEachBoxAtRestOnTheOneBelow) {
+  const Ending stack = run_scene("stack");
+  const Aabb bottom = stack.box(0), middle = stack.box(1), top = stack.box(2);
+  EXPECT_GT(bottom.min.y(), 0);
+  EXPECT_LT(bottom.min.y(), 0.003);
+  // A soft box bulges, so that its highest corner is a little above where the next one stands.
+  EXPECT_NEAR(middle.min.y(), bottom.max.y(), 0.012);
+  EXPECT_NEAR(top.min.y(), middle.max.y(), 0.012);
+  for (std::size_t body : {1, 2}) {
+    EXPECT_NEAR(stack.centre(body).x(), 0, 0.05);
+    EXPECT_NEAR(stack.centre(body).z(), 0, 0.02);
+  }
+  EXPECT_LT(stack.fastest(), 0.05);
+}
+
+TEST(Scenes, JellyLagsBehindItsPlateSwaysFurtherAndComesToRest) {
+  const Ending jelly = run_scene("jelly");
+  const VecX& rest = jelly.model->rest();
+  const auto displacement = [&](const VecX& x, double height) {
+    double sum = 0;
+    int count = 0;
+    for (Index i = 0; i < jelly.model->nodes(); ++i)
+      if (std::abs(rest[3 * i + 1] - height) < 1e-6) {
+        sum += x[3 * i] - rest[3 * i];
+        ++count;
+      }
+    return sum / count;
+  };
+  // After 7 steps the plate is nearly at 2 cm for the first time, and the top still on its way.
+  EXPECT_NEAR(displacement(jelly.positions[6], 0), 0.0194, 2e-4);
+  EXPECT_LT(displacement(jelly.positions[6], 0.08), 0.012);
+  double sway = 0;
+  for (const VecX& x : jelly.positions) sway = std::max(sway, std::abs(displacement(x, 0.08)));
+  EXPECT_GT(sway, 0.035);
+  EXPECT_LT(std::abs(displacement(jelly.state.x, 0.08)), 0.004);
+}
+
+TEST(Scenes, GripperLiftsTheBall) {
+  const Ending gripper = run_scene("gripper");
+  EXPECT_GT(gripper.box(0).min.y(), 0.08);
+  EXPECT_LT(gripper.fastest(), 0.05);
+  EXPECT_LT(run_scene("gripper", {"contact.friction=0.03"}).box(0).min.y(), 0.001) << "it slips out";
+}
+
+TEST(Scenes, RingsHangInEachOther) {
+  const Ending chain = run_scene("ring-chain");
+  for (std::size_t ring = 1; ring < 4; ++ring) {
+    const double below = chain.centre(ring - 1).y() - chain.centre(ring).y();
+    // Linked rings of 10 cm and half 2.5 cm thick hang 15 cm below each other, and stretch a little.
+    EXPECT_GT(below, 0.14) << ring;
+    EXPECT_LT(below, 0.175) << ring;
+  }
+}
+
+TEST(Scenes, ClothLiesOnTheBallAndHangsDownAllAround) {
+  const Ending cloth = run_scene("draped-cloth");
+  const Vec3 ball(0, 0.35, 0);
+  double nearest = 1;
+  for (Index i = 0; i < cloth.model->nodes(); ++i)
+    nearest = std::min(nearest, (Vec3(node(cloth.state.x, i)) - ball).norm());
+  EXPECT_GT(nearest, 0.299) << "the ball is a polyhedron inside a sphere of 30 cm";
+  EXPECT_LT(nearest, 0.305);
+  const Aabb box = cloth.box(0);
+  EXPECT_LT(box.min.y(), 0.2);
+  EXPECT_GT(box.min.y(), 0);
+  EXPECT_LT(std::abs(cloth.centre(0).x()), 0.02);
+  EXPECT_LT(std::abs(cloth.centre(0).z()), 0.02);
+}
+
+}  // namespace
+}  // namespace pliant::test

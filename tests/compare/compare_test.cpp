@@ -1,0 +1,204 @@
+#include "pliant/compare/compare.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "pliant/base/error.hpp"
+#include "pliant/compare/effort.hpp"
+#include "pliant/compare/svg_plot.hpp"
+
+namespace pliant {
+namespace {
+
+constexpr const char* kHanging = R"(name = "hanging"
+title = "A beam <sags> & swings"
+[simulation]
+fps = 60
+frames = 12
+[[body]]
+name = "beam"
+box = {size = [2, 0.5, 0.5], cells = [6, 2, 2]}
+young = 2e5
+poisson = 0.4
+[[pin]]
+where = "x-min"
+)";
+
+std::filesystem::path write(const std::string& name, const std::string& text = kHanging) {
+  const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / ("pliant_compare_" + name + ".toml");
+  std::ofstream(file) << text;
+  return file;
+}
+
+TEST(Compare, ConvergedSolversLieOnTheReferenceAndOthersOffIt) {
+  CompareOptions options;
+  options.solvers = {"newton", "quasi-newton", "xpbd"};
+  options.curves = false;
+  const SceneComparison comparison = compare_solvers(write("near"), {}, options);
+  ASSERT_EQ(comparison.trials.size(), 3u);
+  for (const Trial& trial : comparison.trials) {
+    EXPECT_TRUE(trial.finished) << trial.detail;
+    EXPECT_EQ(trial.taken(), 12);
+    EXPECT_EQ(trial.series.distance.size(), 12u);
+    EXPECT_EQ(trial.series.angular_momentum.size(), 12u);
+  }
+  // Newton at its default tolerance of 0.01 m/s^2 is off by no more than that acceleration can move a node.
+  EXPECT_LT(comparison.trials[0].error(), 0.5 * 0.01 * 0.2 * 0.2);
+  EXPECT_LT(comparison.trials[0].error(), comparison.trials[1].error());
+  EXPECT_LT(comparison.trials[1].error(), comparison.trials[2].error());
+  EXPECT_EQ(comparison.reference.error(), 0);
+}
+
+TEST(Compare, EnergiesAndMomentaAreThoseOfTheState) {
+  // One free body in fall: momentum m g t, no elastic energy, and what gravity gives is kinetic but for Euler's share.
+  CompareOptions options;
+  options.solvers = {"newton"};
+  options.curves = false;
+  const SceneComparison comparison = compare_solvers(write("fall", R"(
+[simulation]
+dt = 0.01
+frames = 10
+[[body]]
+box = {size = [1, 1, 1], cells = [1, 1, 1]}
+young = 1e5
+poisson = 0.4
+density = 10
+)"),
+                                                     {}, options);
+  const TrialSeries& s = comparison.trials.at(0).series;
+  EXPECT_NEAR(s.momentum.back(), 10 * 9.81 * 0.1, 1e-9);
+  EXPECT_NEAR(s.kinetic.back(), 0.5 * 10 * std::pow(9.81 * 0.1, 2), 1e-9);
+  EXPECT_NEAR(s.elastic.back(), 0, 1e-9);
+  EXPECT_NEAR(s.external.back(), -10 * 9.81 * (9.81 * 0.01 * 0.01 * 55), 1e-9) << "x = g h^2 n (n + 1) / 2";
+  EXPECT_NEAR(s.total.back(), s.kinetic.back() + s.external.back(), 1e-9);
+  EXPECT_TRUE(std::isinf(s.gap.back()));
+}
+
+TEST(Compare, MoreEffortMeansLessErrorAndABudgetChoosesFromIt) {
+  CompareOptions options;
+  options.solvers = {"quasi-newton", "stiffness-warping"};
+  options.budget = 1e6;
+  const SceneComparison comparison = compare_solvers(write("curve"), {}, options);
+  ASSERT_EQ(comparison.curves.size(), 2u);
+  const EffortCurve& curve = comparison.curves[0];
+  EXPECT_EQ(curve.parameter, "iterations");
+  ASSERT_EQ(curve.trials.size(), 5u);
+  EXPECT_EQ(curve.trials[1].setting, "iterations = 5");
+  EXPECT_LT(curve.trials.back().error(), 0.1 * curve.trials.front().error());
+  EXPECT_EQ(best_within(curve, 1e6), &curve.trials.back());
+  EXPECT_EQ(best_within(curve, 0), nullptr);
+  EXPECT_EQ(comparison.curves[1].parameter, "") << "one linear system a step, whatever is asked";
+  EXPECT_EQ(comparison.curves[1].trials.size(), 1u);
+}
+
+TEST(Compare, SolversThatCannotRunTheSceneAreListedWithTheReason) {
+  CompareOptions options;
+  options.solvers = {"newton", "grid-b-pxpbd"};
+  options.curves = false;
+  options.steps = 2;
+  const SceneComparison comparison = compare_solvers(write("cannot"), {{"body.0.order=2"}, ""}, options);
+  EXPECT_EQ(comparison.trials.size(), 1u);
+  ASSERT_EQ(comparison.refused.size(), 1u);
+  EXPECT_EQ(comparison.refused[0].first, "grid-b-pxpbd");
+  EXPECT_FALSE(comparison.refused[0].second.empty());
+  EXPECT_NE(to_text(comparison).find("grid-b-pxpbd was not run: "), std::string::npos);
+  options.solvers = {"newtn"};
+  EXPECT_THROW(compare_solvers(write("typo"), {}, options), InputError);
+  options.solvers = {"grid-b-pxpbd"};
+  EXPECT_THROW(compare_solvers(write("none"), {{"body.0.order=2"}, ""}, options), InputError);
+}
+
+TEST(Compare, ATrialThatFailsIsToldAndHasNoError) {
+  CompareOptions options;
+  options.solvers = {"newton"};
+  options.curves = false;
+  const SceneComparison comparison = compare_solvers(
+      write("fails"), {{"solver.max_iterations=1", "solver.tolerance=1e-9", "solver.name=newton"}, ""}, [&] {
+        CompareOptions other = options;
+        other.reference = "quasi-newton";
+        return other;
+      }());
+  ASSERT_EQ(comparison.trials.size(), 1u);
+  EXPECT_FALSE(comparison.trials[0].finished);
+  EXPECT_TRUE(std::isinf(comparison.trials[0].error()));
+  EXPECT_NE(to_text(comparison).find("newton ended after 0 of 12 steps: step 1 iteration-limit"), std::string::npos)
+      << to_text(comparison);
+}
+
+TEST(Compare, JsonAndPageHoldEveryTrial) {
+  CompareOptions options;
+  options.solvers = {"newton", "quasi-newton"};
+  options.steps = 3;
+  options.moments = 2;
+  const SceneComparison comparison = compare_solvers(write("page"), {}, options);
+  const auto json = nlohmann::json::parse(to_json_text(comparison));
+  EXPECT_EQ(json["trials"].size(), 2u);
+  EXPECT_EQ(json["trials"][1]["series"]["distance"].size(), 3u);
+  EXPECT_EQ(json["curves"][0]["points"].size(), 5u);
+  EXPECT_TRUE(json["trials"][0]["series"]["gap"][0].is_null()) << "nothing is near";
+  const std::string html = to_html(comparison);
+  EXPECT_NE(html.find("A beam &lt;sags&gt; &amp; swings"), std::string::npos);
+  const auto count = [&](const std::string& what) {
+    std::size_t n = 0;
+    for (std::size_t p = html.find(what); p != std::string::npos; p = html.find(what, p + 1)) ++n;
+    return n;
+  };
+  EXPECT_EQ(count("data:image/png;base64,"), 6u) << "two moments of two solvers and the reference";
+  EXPECT_EQ(count("<svg "), 8u);
+  EXPECT_EQ(count("http"), 0u) << "self-contained";
+}
+
+TEST(Sweep, ASolversKeyIsMeasuredAgainstTheReferenceOthersAgainstTheFirst) {
+  CompareOptions options;
+  options.steps = 6;
+  options.moments = 0;
+  const SceneComparison of_solver =
+      sweep_key(write("sweep"), {{}, "quasi-newton"}, "solver.iterations", {"1", "5", "40"}, options);
+  ASSERT_EQ(of_solver.trials.size(), 3u);
+  EXPECT_GT(of_solver.trials[0].error(), of_solver.trials[1].error());
+  EXPECT_GT(of_solver.trials[1].error(), of_solver.trials[2].error());
+  EXPECT_EQ(*of_solver.trials[2].effort, 40);
+  const SceneComparison of_body = sweep_key(write("sweep"), {}, "body.0.young", {"2e5", "2e5", "1e6"}, options);
+  EXPECT_EQ(of_body.trials[1].error(), 0);
+  EXPECT_GT(of_body.trials[2].error(), 1e-3);
+  EXPECT_THROW(sweep_key(write("sweep"), {}, "body.0.yong", {"1"}, options), InputError);
+}
+
+TEST(Effort, EverySolverThatIteratesHasSomethingToSweep) {
+  for (const SolverEntry& solver : solver_catalogue()) {
+    const Effort effort = effort_of(solver);
+    if (effort.parameter.empty()) {
+      EXPECT_TRUE(solver.name == "corotational" || solver.name == "stiffness-warping" ||
+                  solver.name == "linearly-implicit")
+          << solver.name;
+      continue;
+    }
+    for (double value : effort.values) {
+      ParameterMap given;
+      if (std::holds_alternative<std::int64_t>(complete_parameters(solver, {}).at(effort.parameter)))
+        given[effort.parameter] = static_cast<std::int64_t>(value);
+      else
+        given[effort.parameter] = value;
+      EXPECT_NO_THROW(complete_parameters(solver, given)) << solver.name;
+    }
+    EXPECT_NO_THROW(complete_parameters(solver, converged_parameters(solver, complete_parameters(solver, {}))));
+  }
+}
+
+TEST(SvgPlot, LeavesOutWhatALogarithmicAxisCannotShowAndSaysWhereNothingIsLeft) {
+  const std::string svg =
+      to_svg({"t", "x", "y", true, true, {{"a", "#000", {1, 10, 100}, {0, 1e-3, 1e-6}, false, true}}});
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  std::size_t circles = 0;
+  for (std::size_t p = svg.find("<circle"); p != std::string::npos; p = svg.find("<circle", p + 1)) ++circles;
+  EXPECT_EQ(circles, 2u);
+  EXPECT_NE(to_svg({"t", "x", "y", false, true, {{"a", "#000", {1}, {0}, false, false}}}).find("nothing to draw"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace pliant
