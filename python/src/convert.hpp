@@ -24,7 +24,7 @@ class Doubles : public py::array_t<double, py::array::c_style | py::array::force
  public:
   using Base = py::array_t<double, py::array::c_style | py::array::forcecast>;
   Doubles() = default;
-  Doubles(const py::array_t<double>& array) : Base(array) {}  // NOLINT: it is one
+  Doubles(const py::array_t<double>& numbers) : Base(numbers) {}  // NOLINT: it is one
   /// Throws InputError as to_numbers() does.
   static Doubles from(const py::handle& object, const std::string& what) {
     Doubles made;

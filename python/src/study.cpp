@@ -16,7 +16,9 @@ namespace {
 py::dict export_it(const std::filesystem::path& run, const std::string& format, const std::filesystem::path& out,
                    std::int64_t every, bool volume, const std::string& colour,
                    const std::optional<std::array<double, 2>>& range, bool colliders) {
-  ExportOptions options{format, {}, out};
+  ExportOptions options;
+  options.format = format;
+  options.out = out;
   options.animation.every = every;
   options.animation.faces = volume ? Faces::all : Faces::outside;
   options.animation.colour = colour;

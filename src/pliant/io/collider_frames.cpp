@@ -34,7 +34,8 @@ void ColliderFrames::write(std::int64_t frame, double time) {
     const VtuCells cells[] = {{triangles_, 3}};
     const VtuField regions[] = {{"region", 1, std::span<const Index>(regions_)}};
     const VtuStrings strings[] = {{region_names_array, names_}};
-    write_vtu(folder_ / file_name(frame), {points, cells, {}, regions, strings});
+    write_vtu(folder_ / file_name(frame),
+              {.points = points, .cells = cells, .cell_fields = regions, .strings = strings});
   }
   add_existing(frame, time);
 }

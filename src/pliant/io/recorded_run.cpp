@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "pliant/base/error.hpp"
-#include "pliant/mesh/formats/file_content.hpp"
+#include "pliant/base/file_content.hpp"
 #include "pliant/mesh/formats/vtu_reader.hpp"
 #include "pliant/mesh/formats/xml_scanner.hpp"
 
