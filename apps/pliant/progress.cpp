@@ -9,14 +9,6 @@
 
 namespace pliant::app {
 
-namespace {
-
-double seconds_between(std::chrono::steady_clock::time_point a, std::chrono::steady_clock::time_point b) {
-  return std::chrono::duration<double>(b - a).count();
-}
-
-}  // namespace
-
 std::string format_seconds(double seconds) {
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::int64_t>(std::llround(seconds));

@@ -9,6 +9,10 @@
 
 namespace pliant::app {
 
+inline double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
 /// The line a person watches: on a terminal one that is rewritten in place, elsewhere one now and then.
 class Progress {
  public:

@@ -24,10 +24,6 @@ using experiments::Experiment;
 using experiments::Json;
 using Clock = std::chrono::steady_clock;
 
-double seconds_between(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
 /// One line on the error stream: share done, time left, what runs; rewritten in place on a terminal.
 class ProgressLine {
  public:
