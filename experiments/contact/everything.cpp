@@ -13,6 +13,7 @@
 #include "experiments/random.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
+#include "pliant/sim/judgement.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
@@ -242,19 +243,6 @@ std::unique_ptr<Stepper> stepper_for(const std::string& solver, const TouchingSc
   throw InputError(solver + ": " + why);
 }
 
-double smallest_body(const Model& model) {
-  double size = std::numeric_limits<double>::infinity();
-  for (const Body& body : model.bodies()) {
-    Vec3 low = Vec3::Constant(1e300), high = -low;
-    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
-      low = low.cwiseMin(node(model.rest(), i));
-      high = high.cwiseMax(node(model.rest(), i));
-    }
-    size = std::min(size, (high - low).norm());
-  }
-  return size;
-}
-
 void run_everything(Context& context) {
   std::map<std::string, State> references;
   const auto solvers = context.text("solvers") == "all" ? std::vector<std::string>() : context.list("solvers");
@@ -300,8 +288,9 @@ void run_everything(Context& context) {
                       {"minimum_gap", std::isfinite(run.gap) ? Json(run.gap) : Json()},
                       {"ms", run.median()}};
           const bool compares = run.outcome == "completed" && scene.allowed > 0 && references.count(key);
-          row["off"] =
-              compares ? Json((run.state.x - references[key].x).cwiseAbs().maxCoeff() / smallest_body(*model)) : Json();
+          row["off"] = compares
+                           ? Json((run.state.x - references[key].x).cwiseAbs().maxCoeff() / smallest_body_size(*model))
+                           : Json();
           row["allowed"] = scene.allowed > 0 ? Json(scene.allowed) : Json();
           Json moved;
           if (scene.name == "stick") {

@@ -110,7 +110,7 @@ struct Outcomes {
 
 Outcomes simulate(Context& context, const std::shared_ptr<const Model>& model, const std::string& label, int steps,
                   double spacing, State& state) {
-  const auto stepper = make_stepper(model, "grid-b-pxpbd", {{"spacing", spacing}});
+  const auto stepper = make_stepper(model, "grid-b-pxpbd", sweeps_alone({{"spacing", spacing}}));
   state = model->rest_state();
   Outcomes out;
   for (; out.steps < steps && !context.stopped(); ++out.steps) {
@@ -154,7 +154,8 @@ void run_grid(Context& context) {
     const auto sweeps = static_cast<std::int64_t>(context.number("iterations"));
     const auto stepper = make_stepper(
         pile, "grid-b-pxpbd",
-        {{"spacing", spacing}, {"iterations", sweeps}, {"history", true}, {"method", std::string(method)}});
+        sweeps_alone(
+            {{"spacing", spacing}, {"iterations", sweeps}, {"history", true}, {"method", std::string(method)}}));
     State next = state;
     const StepReport report = stepper->step(next, 1e-3 * kGridStep + 0.25 * kGridStep);
     const std::size_t count = std::min(report.history.size(), static_cast<std::size_t>(sweeps));

@@ -4,7 +4,7 @@ namespace pliant::experiments {
 
 std::vector<Experiment> pxpbd_experiments() {
   return {pxpbd_residual(),   pxpbd_equal_budget(), pxpbd_sqrt_energy(), pxpbd_neo_hookean(),
-          pxpbd_muscle_box(), pxpbd_grid(),         pxpbd_stability(),   pxpbd_beside_newton()};
+          pxpbd_muscle_box(), pxpbd_grid(),         pxpbd_stability()};
 }
 
 }  // namespace pliant::experiments

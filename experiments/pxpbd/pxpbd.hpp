@@ -14,6 +14,5 @@ Experiment pxpbd_neo_hookean();
 Experiment pxpbd_muscle_box();
 Experiment pxpbd_grid();
 Experiment pxpbd_stability();
-Experiment pxpbd_beside_newton();
 
 }  // namespace pliant::experiments

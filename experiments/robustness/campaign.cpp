@@ -22,7 +22,8 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kFps = 60, kDensity = 1000, kPoisson = 0.4;
+constexpr double kFps = 60, kDensity = 1000;
+constexpr double kBone = 5e4;  ///< times as stiff as flesh
 
 /// A body of about one metre along x, with its ends.
 struct CampaignMesh {
@@ -81,7 +82,7 @@ MeshData poor_box(Index cells) {
 struct CampaignCase {
   const CampaignMesh* mesh;
   std::string law, load;
-  double kappa;
+  double kappa, poisson;
 };
 
 /// The stiffness number of docs/pxpbd.md, for boxes of five tetrahedra a cell, is 12.6 times E h^2 / (rho length^2).
@@ -99,17 +100,32 @@ std::vector<Index> end_of(const CampaignMesh& mesh, bool far) {
   return nodes;
 }
 
+/// Along the axis of the body's box, over half of its width.
+std::vector<Lame> bone_in_flesh(const CampaignMesh& mesh, const Lame& flesh) {
+  std::vector<Lame> lame;
+  for (const auto& t : mesh.tets->tets()) {
+    Vec3 centre = Vec3::Zero();
+    for (const Index i : t) centre += 0.25 * mesh.tets->vertices()[static_cast<std::size_t>(i)];
+    const Vec3 from_axis = (centre.cwiseQuotient(mesh.high) - Vec3::Constant(0.5)).cwiseAbs();
+    const bool is_bone = from_axis.y() < 0.25 && from_axis.z() < 0.25;
+    lame.push_back(is_bone ? Lame{kBone * flesh.mu, kBone * flesh.lambda} : flesh);
+  }
+  return lame;
+}
+
 std::shared_ptr<const Model> campaign_model(const CampaignCase& c) {
   const CampaignMesh& mesh = *c.mesh;
   BodyOptions body;
   body.name = "body";
   body.mesh = mesh.tets;
   body.density = kDensity;
-  body.material = {find_law(c.law), lame_from_young(young_of(c), kPoisson)};
+  body.material = {find_law(c.law), lame_from_young(young_of(c), c.poisson)};
+  if (c.load == "bone") body.lame = bone_in_flesh(mesh, body.material.lame);
+  if (c.load == "impact") body.velocity = {0, -300, 0};
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(body);
-  if (c.load == "drop") {
+  if (c.load == "drop" || c.load == "impact") {
     Collider floor;
     floor.name = "floor";
     floor.shape = PlaneShape{Vec3(0, -0.3, 0), Vec3::UnitY()};
@@ -117,7 +133,7 @@ std::shared_ptr<const Model> campaign_model(const CampaignCase& c) {
     return builder.build();
   }
   builder.add_pin({"near end", end_of(mesh, false)});
-  if (c.load == "hang") return builder.build();
+  if (c.load == "hang" || c.load == "bone") return builder.build();
   if (c.load != "squeeze") builder.set_gravity(Vec3::Zero());  // which would have no way to buckle without
   Script end;
   end.name = "far end";
@@ -141,6 +157,7 @@ struct CampaignRun {
   int steps = 0, inverted = 0;
   double extent = 1;  ///< the largest diagonal of its box, over the one at rest
   double ms = 0;
+  int corrections = 0, repaired = 0;  ///< steps of Newton's method that ended or replaced the solver's own
   std::vector<VecX> states;
 };
 
@@ -160,14 +177,14 @@ int inverted_elements(const TetMesh& mesh, const VecX& x) {
   return count;
 }
 
-CampaignRun run_case(const CampaignCase& c, const std::string& solver, double seconds) {
+CampaignRun run_case(const CampaignCase& c, const std::string& solver, const ParameterMap& settings, double seconds) {
   CampaignRun run;
   run.solver = solver;
   std::shared_ptr<const Model> model;
   std::unique_ptr<Stepper> stepper;
   try {
     model = campaign_model(c);
-    stepper = make_stepper(model, solver);
+    stepper = make_stepper(model, solver, settings);
   } catch (const InputError& error) {
     run.outcome = "refused";
     run.detail = error.what();
@@ -186,6 +203,10 @@ CampaignRun run_case(const CampaignCase& c, const std::string& solver, double se
       break;
     }
     ++run.steps;
+    for (const Figure& figure : report.figures) {
+      if (figure.name == "corrections") run.corrections += static_cast<int>(figure.value);
+      if (figure.name == "repaired") run.repaired += static_cast<int>(figure.value);
+    }
     run.extent = std::max(run.extent, extent_of(state.x) / at_rest);
     run.states.push_back(state.x);
   }
@@ -222,6 +243,23 @@ std::vector<std::string> all_or(const std::vector<std::string>& given, std::vect
   return given.size() == 1 && given[0] == "all" ? std::move(all) : given;
 }
 
+/// From key=value.
+ParameterMap settings_of(const std::vector<std::string>& given) {
+  ParameterMap settings;
+  for (const std::string& setting : given) {
+    const auto at = setting.find('=');
+    if (at == std::string::npos) continue;
+    const std::string key = setting.substr(0, at), value = setting.substr(at + 1);
+    if (value.find_first_not_of("0123456789") == std::string::npos)
+      settings[key] = static_cast<std::int64_t>(std::stoll(value));
+    else if (value.find_first_not_of("0123456789.e-") == std::string::npos)
+      settings[key] = std::stod(value);
+    else
+      settings[key] = value;
+  }
+  return settings;
+}
+
 void claim_robustness(Context& context) {
   int silent = 0, ended = 0;
   const auto total = static_cast<int>(context.rows().size());
@@ -246,13 +284,14 @@ void run_campaign(Context& context) {
   for (const auto& law : laws()) every_law.push_back(law->info().name);
   const auto solvers = all_or(context.list("solvers"), every_solver),
              law_names = all_or(context.list("laws"), every_law);
-  const double seconds = context.number("duration");
+  const double seconds = context.number("duration"), poisson = context.number("poisson");
+  const ParameterMap settings = settings_of(context.list("settings"));
   const std::vector<CampaignMesh> meshes = campaign_meshes(context);
   std::vector<CampaignCase> cases;
   for (const CampaignMesh& mesh : meshes)
     for (const double kappa : context.numbers("kappa"))
       for (const std::string& load : context.list("loads"))
-        for (const std::string& law : law_names) cases.push_back({&mesh, law, load, kappa});
+        for (const std::string& law : law_names) cases.push_back({&mesh, law, load, kappa, poisson});
   for (std::size_t n = 0; n < cases.size() && !context.stopped(); ++n) {
     const CampaignCase& c = cases[n];
     context.progress(static_cast<double>(n) / static_cast<double>(cases.size()),
@@ -260,7 +299,8 @@ void run_campaign(Context& context) {
     // The last run is the reference.
     std::vector<CampaignRun> runs(solvers.size() + 1);
     tbb::parallel_for(std::size_t(0), runs.size(), [&](std::size_t s) {
-      runs[s] = s < solvers.size() ? run_case(c, solvers[s], seconds) : run_case(c, "pod-newton", seconds);
+      runs[s] =
+          s < solvers.size() ? run_case(c, solvers[s], settings, seconds) : run_case(c, "pod-newton", {}, seconds);
     });
     const CampaignRun& newton = runs.back();
     const bool has_reference = newton.outcome == "completed";
@@ -280,6 +320,7 @@ void run_campaign(Context& context) {
                    {"inverted", run.inverted},
                    {"newton_inverted", newton.inverted},
                    {"off", has_reference && run.steps > 0 ? Json(distance_between(run, newton, c.mesh->size)) : Json()},
+                   {"newton_steps", run.corrections + run.repaired},
                    {"ms", run.ms},
                    {"detail", run.detail}});
     }
@@ -295,10 +336,13 @@ std::vector<Experiment> robustness_experiments() {
        "Every solver with every law it takes, five loads, soft to stiff, on good, poor and real meshes, beside Newton",
        {{"solvers", "all", "all", "which, or all"},
         {"laws", "all", "neo-hookean,stable-neo-hookean,fixed-corotated,linear-corotated,stvk", "which, or all"},
-        {"loads", "hang,drop,twist,pull,squeeze", "hang,drop,twist,pull,squeeze", "which"},
+        {"loads", "hang,drop,twist,pull,squeeze", "hang,drop,twist,pull,squeeze",
+         "which; also bone: hung with a bone of 50000 times the stiffness, impact: on the floor at 300 m/s"},
         {"kappa", "1,10,100,600", "10,600", "stiffness numbers (docs/pxpbd.md)"},
         {"meshes", "box,poor", "box", "box, poor, or paths of mesh files"},
         {"cells", "4", "3", "across the box"},
+        {"poisson", "0.4", "0.4", "Poisson's ratio"},
+        {"settings", "", "", "of the solvers, as key=value"},
         {"duration", "1", "0.5", "simulated seconds"}},
        run_campaign}};
 }

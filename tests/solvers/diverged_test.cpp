@@ -346,8 +346,8 @@ TEST_P(ExplodingRun, IsCalledDivergedWithinAFewStepsAndNeverASuccessAfterwards) 
   EXPECT_EQ(fate.successes, 0);
 }
 
-// The remedy that diverged steps of the linearly implicit families name without their safeguard, and the default:
-// safeguard = "newton". And what position-based solvers do by default where their sweeps do not keep up.
+// The remedy that diverged steps name without a safeguard or a correction, and the default: safeguard = "newton",
+// correction = "automatic".
 
 const std::vector<Case>& guarded_runs() {
   static const std::vector<Case> all = [] {
@@ -379,14 +379,66 @@ TEST_P(GuardedRun, HoldsWithTheDefaultsWhereThePlainMethodExplodes) {
 TEST(GuardedRun, IsWhatTheRemedyOfThePlainMethodSays) {
   int diverged = 0;
   for (const Case& run : exploding_runs()) {
-    if (!run.parameters.contains("safeguard")) continue;
+    const bool is_swept = run.parameters.contains("correction");
+    if (!is_swept && !run.parameters.contains("safeguard")) continue;
     const Fate fate = follow(run);
     if (fate.diverged < 0) continue;
     ++diverged;
-    EXPECT_NE(fate.verdict.find("remedy: set safeguard = \"newton\""), std::string::npos)
-        << run.name << ": " << fate.verdict;
+    const char* said = is_swept ? "remedy: set correction = \"automatic\"" : "remedy: set safeguard = \"newton\"";
+    EXPECT_NE(fate.verdict.find(said), std::string::npos) << run.name << ": " << fate.verdict;
   }
   EXPECT_GT(diverged, 5);
+}
+
+TEST(GuardedRun, TakesTheCommonContactWhereTheRemedySaysSo) {
+  const auto build = [](const std::string& law) { return dropped_on_its_corner(law, 4, 2e4, 0.45); };
+  int diverged = 0;
+  for (const std::string law : {"stable-neo-hookean", "fixed-corotated", "neo-hookean"})
+    for (const std::string solver : {"corotational", "stiffness-warping"}) {
+      Case run{"own contact", solver, [&] { return build(law); }, 1.0 / 60, 120};
+      run.parameters = {{"colliders", std::string("explicit")}, {"contact", std::string("self")}};
+      const Fate fate = follow(run);
+      EXPECT_LT(fate.exploded, fate.diverged + kPatience);
+      if (fate.diverged < 0) continue;
+      ++diverged;
+      EXPECT_NE(fate.verdict.find("remedy: take [contact]"), std::string::npos) << fate.verdict;
+      run.parameters.clear();
+      run.build = [&] {
+        const auto model = build(law);
+        ModelBuilder builder;
+        builder.set_gravity(model->gravity());
+        BodyOptions options = body(law, {1, 1, 1}, {1, 1, 1}, 2e4, 0.45);
+        options.mesh = model->bodies()[0].mesh;
+        options.velocity = {0, -4.43, 0};
+        builder.add_body(options);
+        double lowest = 1;
+        for (const Vec3& p : options.mesh->vertices()) lowest = std::min(lowest, p.y());
+        builder.add_collider(floor_at(lowest - 0.01));
+        builder.set_contact({});
+        return builder.build();
+      };
+      const Fate with_contact = follow(run);
+      EXPECT_LT(with_contact.diverged, 0) << with_contact.last;
+      EXPECT_EQ(with_contact.lost_steps, 0);
+    }
+  EXPECT_GT(diverged, 2);
+}
+
+TEST(GuardedRun, EndsOverTheVerticesWhereTheGridCannotFollow) {
+  ModelBuilder builder;
+  BodyOptions options = body("fixed-corotated", {0.2, 0.2, 0.2}, {2, 2, 2}, 1e5, 0.3);
+  options.velocity = {0, 5000, 0};
+  builder.add_body(options);
+  const auto model = builder.build();
+  State state = model->rest_state();
+  const StepReport swept =
+      make_stepper(model, "grid-b-pxpbd", {{"correction", std::string("none")}})->step(state, 1.0 / 60);
+  EXPECT_EQ(swept.outcome, Outcome::diverged);
+  EXPECT_NE(swept.detail.find("remedy: set correction = \"contact\""), std::string::npos) << swept.detail;
+  EXPECT_EQ(state.x, model->rest());
+  ASSERT_TRUE(make_stepper(model, "grid-b-pxpbd")->step(state, 1.0 / 60).succeeded());
+  for (Index i = 0; i < model->nodes(); ++i)
+    EXPECT_NEAR(node(state.x, i).y() - node(model->rest(), i).y(), 5000.0 / 60, 1e-6);
 }
 
 // Lively but good.

@@ -42,7 +42,6 @@ const Vec3 kLeaningGravity = 9.81 * Vec3(std::sin(M_PI / 9), -std::cos(M_PI / 9)
 TEST_P(Touching, FrictionHoldsABlockOnASlope) {
   for (const Index cells : {2, 4})
     for (const double fps : {30.0, 60.0}) {
-      if (GetParam() == "xpbd" && cells == 4 && fps == 30) continue;  // 5.6 mm: ten sweeps of XPBD are not enough
       ModelBuilder builder;
       builder.set_gravity(kLeaningGravity);
       builder.add_body(block("block", {0.2, 0.1, 0.2}, {cells, cells / 2, cells}, {0, 0.0504, 0}, 1e6));
@@ -56,7 +55,6 @@ TEST_P(Touching, FrictionHoldsABlockOnASlope) {
 }
 
 TEST_P(Touching, ABlockSlidesDownASlopeAsTheorySays) {
-  if (GetParam() == "grid-b-pxpbd") GTEST_SKIP() << "slides 12% too fast at its default iterations (docs/pxpbd.md)";
   constexpr double kFriction = 0.2, h = 1.0 / 60;
   ModelBuilder builder;
   builder.set_gravity(kLeaningGravity);
@@ -89,7 +87,6 @@ TEST_P(Touching, ABlockRestsOnAnotherAsUnderNewton) {
 }
 
 TEST_P(Touching, APistonPressesACubeToAFifthAndComesBack) {
-  if (GetParam() == "grid-b-pxpbd") GTEST_SKIP() << "ends with iteration-limit half-way (docs/pxpbd.md)";
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(block("cube", {0.2, 0.2, 0.2}, {3, 3, 3}, {0, 0.101, 0}, 1e5));

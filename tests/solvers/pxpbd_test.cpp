@@ -130,6 +130,7 @@ TEST(Blended, WithFarTooSmallAShareEndsAsANamedOutcomeAndKeepsTheState) {
   EXPECT_EQ(report.outcome, Outcome::not_finite);
   EXPECT_NE(report.detail.find("leave zeta to be chosen per element"), std::string::npos) << report.detail;
   EXPECT_EQ(state.x, before.x);
+  EXPECT_TRUE(make_stepper(model, "b-pxpbd")->step(state, kStep).succeeded());  // the remedy
 }
 
 TEST(Pxpbd, OneAndTwoThreadsGiveTheSameBits) {

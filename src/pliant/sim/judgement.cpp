@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
@@ -44,6 +46,24 @@ double elastic_energy_scale(const Model& model) {
     }
   }
   return sum;
+}
+
+double smallest_body_size(const Model& model) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Body& body : model.bodies()) {
+    Vec3 low = node(model.rest(), body.nodes.begin), high = low;
+    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+      low = low.cwiseMin(node(model.rest(), i));
+      high = high.cwiseMax(node(model.rest(), i));
+    }
+    smallest = std::min(smallest, (high - low).norm());
+  }
+  return smallest;
+}
+
+bool has_inverted(const Model& model, const VecX& x) {
+  return std::any_of(model.bodies().begin(), model.bodies().end(),
+                     [&](const Body& body) { return body.elastic && body.elastic->first_inverted(x) >= 0; });
 }
 
 std::string describe_divergence(IncrementalPotential& potential, double scale, const Solution& solution) {

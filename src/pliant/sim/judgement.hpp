@@ -16,6 +16,12 @@ double largest_acceleration(const Mass& mass, const VecX& r);
 /// sum_e V_e (lambda + 2 mu)/2, and k r^2/2 for springs.
 double elastic_energy_scale(const Model& model);
 
+/// The diagonal of the smallest body's box at rest, m.
+double smallest_body_size(const Model& model);
+
+/// Whether any element is inverted at x.
+bool has_inverted(const Model& model, const VecX& x);
+
 /// Why a step counts as having run away, or nothing (docs/architecture.md, "Steps that run away").
 ///
 /// Backward Euler minimises the incremental potential E, so that E at the end of a step is at most E at its start,

@@ -70,16 +70,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
   const double kinetic = free_kinetic_energy(problem, solution.v, momentum_);
   const double gain =
       kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
-  return !(gain <= kMostGain * internal_energy()) || inverts(solution.x);
-}
-
-bool StepGuard::inverts(const VecX& x) const {
-  const VecX& x_n = potential_.problem().x_n;
-  return std::any_of(model_->bodies().begin(), model_->bodies().end(), [&](const Body& body) {
-    if (!body.elastic) return false;
-    const Index inverted = body.elastic->count_inverted(x);
-    return inverted > 0 && inverted > body.elastic->count_inverted(x_n);
-  });
+  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x);
 }
 
 /// What the prescribed motion puts into the bodies: by the forces at its end, as backward Euler has it, but at most

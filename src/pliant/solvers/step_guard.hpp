@@ -21,8 +21,8 @@ enum class Safeguard { newton, none };
 ///   gain = K(v) - K(v^n) + Phi(x) - Phi(x^n) - f . (x - x^n) - the work of what is prescribed.
 ///
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
-/// is convex along the step. A step that inverts more elements than were inverted where it began is bad too: where that
-/// is right, Newton's method does it as well.
+/// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
+/// does not lead them back, and where they belong there Newton's method keeps them so.
 ///
 /// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
 /// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
@@ -42,7 +42,6 @@ class StepGuard {
 
  private:
   bool is_bad(const Solution& solution, double stored, const VecX& stored_gradient);
-  bool inverts(const VecX& x) const;
   double work_of_prescribed(const VecX& x, const VecX& stored_gradient);
   double internal_energy() const;
   void repair(Solution& solution, StepReport& report);

@@ -97,8 +97,8 @@ void ConjacStepper::begin_frame() {
 
 std::string ConjacStepper::remedy() const {
   if (guard_) return "take smaller steps, or use the solver pod-newton";
-  return links_ ? "set gamma_search = true or stiffness = \"projected\", or take smaller steps"
-                : "set safeguard = \"newton\", or take smaller steps";
+  return options_.safeguard == Safeguard::newton ? "take smaller steps"
+                                                 : "set safeguard = \"newton\", or take smaller steps";
 }
 
 /// All forces but damping, contact as linearised at x^n; returns the energy they derive from, up to a constant.

@@ -34,6 +34,8 @@ class NewtonMinimiser {
 
   /// The function is that of another step.
   void begin_step(StepReport& report);
+  /// Another tolerance of the criterion, from this step on.
+  void set_tolerance(double tolerance) { convergence_.set_tolerance(tolerance); }
   /// Begins to search at x. False when the value is not finite there.
   bool start_at(const VecX& x);
   /// The same where somebody else has got to: `iterate` is evaluated already, and left empty.

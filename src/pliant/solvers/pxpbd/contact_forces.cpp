@@ -305,7 +305,7 @@ double ContactForces::progress() const {
 std::string ContactForces::describe_progress() const {
   return fmt::format(
       "the prescribed motion is {:.3g}% complete: bodies that it pushes do not give way fast enough; "
-      "remedy: take more iterations or smaller steps",
+      "remedy: set correction = \"contact\", or take smaller steps",
       100 * progress());
 }
 

@@ -73,18 +73,6 @@ void Elements::gradients_at(const VecX& x, const ElementBatch& batch, Batch9& F)
   }
 }
 
-Index Elements::inverted(const VecX& x) const {
-  return static_cast<Index>(sum_chunks(count(), 1024, [&](Index begin, Index end) {
-    Index found = 0;
-    for (Index e = begin; e < end; ++e) {
-      const auto corner = [&](std::size_t a) -> Vec3 { return node(x, nodes(e)[a]); };
-      const Vec3 origin = corner(0);
-      found += !((corner(1) - origin).cross(corner(2) - origin).dot(corner(3) - origin) > 0);
-    }
-    return static_cast<double>(found);
-  }));
-}
-
 Vec3 Elements::gradient(Index e, int a) const {
   const Mat3& B = inverse_edges(e);
   return a == 0 ? Vec3(-(B.row(0) + B.row(1) + B.row(2)).transpose()) : Vec3(B.row(a - 1).transpose());

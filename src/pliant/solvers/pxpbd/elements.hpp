@@ -64,8 +64,6 @@ class Elements {
   Vec3 gradient(Index e, int a) const;
   /// F of a batch at any positions, corner by corner; sweeps use gather_gradients.
   void gradients_at(const VecX& x, const ElementBatch& batch, Batch9& F) const;
-  /// How many have no positive volume at x.
-  Index inverted(const VecX& x) const;
 
   /// Sorts elements into batches by the given colours.
   void sort(std::span<const Index> colours);

@@ -42,6 +42,13 @@ std::vector<Index> tetrahedra(const pbd::Elements& elements) {
   return all;
 }
 
+/// Bodies that the grid alone keeps apart would pass through each other in a step that ends without it.
+pbd::CorrectionOptions correction_of(const Model& model, pbd::CorrectionOptions options) {
+  const bool only_grid = model.contact() && !model.contact()->options.bodies && model.bodies().size() > 1;
+  if (options.kind == pbd::CorrectionKind::contact && only_grid) options.kind = pbd::CorrectionKind::rescue;
+  return options;
+}
+
 }  // namespace
 
 GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options)
@@ -52,6 +59,8 @@ GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const Gri
       grid_(options.spacing > 0 ? options.spacing : typical_longest_edge(*this->model())),
       gradients_(this->model()->nodes(), tetrahedra(elements_)),
       colours_(static_cast<std::size_t>(elements_.count()), -1) {
+  if (options.correction.kind != pbd::CorrectionKind::none)
+    correction_.emplace(potential(), correction_of(*this->model(), options.correction));
   if (!this->model()->contact()) return;
   contact_.emplace(this->model()->contact());
   potential_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{});
@@ -71,28 +80,56 @@ void GridPxpbdStepper::recall(std::span<const double> memory) {
 
 void GridPxpbdStepper::advance(Solution& solution, StepReport& report) {
   State moved = {problem().x_n, problem().v_n, problem().start, 0, problem().start_activation, problem().grabs};
+  report.outcome = Outcome::budget_spent;
+  take_substeps(moved, report);
+  if (correction_) {
+    swept_.x = moved.x;
+    swept_.energy = potential().gradient(swept_.x, swept_.gradient);
+    const int steps = correction_->end(swept_, report);
+    report.figures.push_back({"corrections", static_cast<double>(steps)});
+    std::swap(solution.x, swept_.x);
+    std::swap(solution.gradient, swept_.gradient);
+    solution.energy = swept_.energy;
+    solution.is_measured = true;
+    if (steps > 0) return;
+  } else {
+    std::swap(solution.x, moved.x);
+  }
+  std::swap(solution.v, moved.v);
+}
+
+std::string GridPxpbdStepper::remedy() const {
+  return correction_ ? "take smaller steps, or use the solver pod-newton"
+                     : "set correction = \"contact\", or take smaller steps";
+}
+
+/// Leaves where they lead in `moved`.
+void GridPxpbdStepper::take_substeps(State& moved, StepReport& report) {
   const double h = problem().time_step;
   double remaining = h;
   IterationRecord last;
-  report.outcome = Outcome::budget_spent;
   for (int s = 0; remaining > 1e-9 * h; ++s) {
     const double dt = substep_length(moved, remaining);
-    if (s == options_.most_substeps || !(dt > 0))
-      return report.end(Outcome::diverged,
-                        fmt::format("a vertex moves so fast that more than {} substeps of {} cells would be needed",
-                                    options_.most_substeps, options_.cfl));
-    if (!substep(moved, dt, last, report))
-      return report.end(Outcome::diverged, fmt::format("the positions ran away in substep {} of {:.3g} s", s + 1, dt));
+    if (s == options_.most_substeps || !(dt > 0)) {
+      report.end(
+          Outcome::diverged,
+          fmt::format("a vertex moves so fast that more than {} substeps of {} cells would be needed; remedy: {}",
+                      options_.most_substeps, options_.cfl, remedy()));
+      break;
+    }
+    if (!substep(moved, dt, last, report)) {
+      report.end(Outcome::diverged,
+                 fmt::format("the positions ran away in substep {} of {:.3g} s; remedy: {}", s + 1, dt, remedy()));
+      break;
+    }
     remaining -= dt;
     if (contact_ && !contact_->arrived()) break;  // obstacles would begin the next substep where bodies are
   }
-  if (contact_) potential().contact()->place_obstacles(contact_->arrived() ? 1 : 1 - std::max(0.0, remaining) / h);
+  if (contact_) potential().contact()->place_obstacles(report.succeeded() ? 1 : 1 - std::max(0.0, remaining) / h);
   report.residuals.primal = last.primal;
   report.residuals.secondary = last.secondary;
   report.figures = {{"grid_force", last.force}, {"grid_acceleration", last.acceleration}};
   if (contact_) report.figures.push_back({"held_back", contact_->held_back()});
-  std::swap(solution.x, moved.x);
-  std::swap(solution.v, moved.v);
 }
 
 /// No vertex shall cross more than `cfl` cells: at its present speed, or at what gravity makes of it until then. Two

@@ -5,6 +5,7 @@
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
+#include "pliant/solvers/pxpbd/correction.hpp"
 #include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 
@@ -17,6 +18,7 @@ struct GridPxpbdOptions {
   double cfl = 0.4;    ///< cells that a vertex may cross in a substep
   int iterations = 20;
   int most_substeps = 1000;  ///< of a step
+  pbd::CorrectionOptions correction{.kind = pbd::CorrectionKind::contact};
   bool history = false;
 };
 
@@ -25,7 +27,8 @@ struct GridPxpbdOptions {
 /// move in one continuous velocity field and so cannot pass through each other or themselves. What it solves is over
 /// the grid's unknowns: its own residuals are figures of the report beside the common ones.
 ///
-/// With [contact] surfaces push at the vertices, and through them at the grid nodes of their cells.
+/// With [contact] surfaces push at the vertices, and through them at the grid nodes of their cells. A step may be ended
+/// over the vertices: Correction.
 class GridPxpbdStepper final : public Stepper {
  public:
   GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options);
@@ -39,6 +42,7 @@ class GridPxpbdStepper final : public Stepper {
 
  protected:
   void advance(Solution& solution, StepReport& report) override;
+  std::string remedy() const override;
 
  private:
   /// A node in an obstacle or less than half a cell from it, which may not come nearer: (x - x^0) . n >= depth.
@@ -50,6 +54,7 @@ class GridPxpbdStepper final : public Stepper {
     double push = 0;  ///< by which the node was pushed out so far, m
   };
 
+  void take_substeps(State& moved, StepReport& report);
   double substep_length(const State& state, double remaining) const;
   bool substep(State& state, double h, IterationRecord& record, StepReport& report);
   void prepare_nodes(const State& state, double h);
@@ -85,10 +90,12 @@ class GridPxpbdStepper final : public Stepper {
   pbd::GrabForces grabs_;
   std::optional<pbd::ContactForces> contact_;        ///< between surfaces, where the model has that
   std::unique_ptr<IncrementalPotential> potential_;  ///< of a substep, for contact
-  std::vector<double> vertices_;                     ///< x, y, z, unused per vertex: interpolated
-  std::vector<Index> colours_;                       ///< of each element, kept as the next guess
-  std::vector<Index> stencil_start_, stencils_;      ///< grid nodes of each element
-  std::vector<Vec3> stencil_gradients_;              ///< of F by each of them
+  std::optional<pbd::Correction> correction_;
+  Iterate swept_;                                ///< where the substeps ended
+  std::vector<double> vertices_;                 ///< x, y, z, unused per vertex: interpolated
+  std::vector<Index> colours_;                   ///< of each element, kept as the next guess
+  std::vector<Index> stencil_start_, stencils_;  ///< grid nodes of each element
+  std::vector<Vec3> stencil_gradients_;          ///< of F by each of them
 
   // Scratch, kept between substeps.
   struct Held {

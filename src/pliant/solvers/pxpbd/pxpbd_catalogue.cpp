@@ -15,8 +15,10 @@ const ChoiceNames<pbd::LocalForm> kLocalForms = {{"automatic", pbd::LocalForm::a
 const ChoiceNames<pbd::Method> kPositionMethods = {
     {"b-pxpbd", pbd::Method::blended}, {"xpbd", pbd::Method::xpbd}, {"fp-pxpbd", pbd::Method::first_piola}};
 
-const ChoiceNames<CorrectionKind> kCorrectionNames = {
-    {"none", CorrectionKind::none}, {"rescue", CorrectionKind::rescue}, {"automatic", CorrectionKind::automatic}};
+const ChoiceNames<pbd::CorrectionKind> kCorrectionNames = {{"none", pbd::CorrectionKind::none},
+                                                           {"rescue", pbd::CorrectionKind::rescue},
+                                                           {"contact", pbd::CorrectionKind::contact},
+                                                           {"automatic", pbd::CorrectionKind::automatic}};
 
 /// Nodes are moved one by one, by tetrahedra alone. Stresses as unknowns take anything an element may be made of.
 SolverSupport stress_support() {
@@ -82,6 +84,23 @@ LocalSettings stress_settings() {
   return settings;
 }
 
+BoundSettings<pbd::CorrectionOptions> correction_settings() {
+  using O = pbd::CorrectionOptions;
+  BoundSettings<O> settings;
+  settings
+      .add_choice({.name = "correction",
+                   .summary = "when steps of Newton's method by conjugate gradients end an implicit step; none: sweeps "
+                              "alone; rescue: where these fail or invert elements; contact: and, in models with "
+                              "contact, where their residual may move bodies by more than correction_tolerance; "
+                              "automatic: the same in any model"},
+                  kCorrectionNames, &O::kind)
+      .add({.name = "correction_tolerance",
+            .summary = "share of the smallest body's size; Newton's method ends when it moves nothing by more",
+            .limits = {1e-12, 1}},
+           &O::tolerance);
+  return settings;
+}
+
 BoundSettings<PxpbdOptions> pxpbd_settings(const LocalSettings& local) {
   using O = PxpbdOptions;
   Setting history = history_setting();
@@ -104,15 +123,7 @@ BoundSettings<PxpbdOptions> pxpbd_settings(const LocalSettings& local) {
            &O::rounds)
       .add(early_end_setting(), &O::criterion, &CriterionOptions::tolerance)
       .add_choice(criterion_setting(), kCriterionNames, &O::criterion, &CriterionOptions::kind)
-      .add_choice({.name = "correction",
-                   .summary = "when steps of Newton's method by conjugate gradients end an implicit step; none: sweeps "
-                              "alone; rescue: where these inverted elements; automatic: and where their residual may "
-                              "move bodies by more than correction_tolerance"},
-                  kCorrectionNames, &O::correction)
-      .add({.name = "correction_tolerance",
-            .summary = "share of the smallest body's size; Newton's method ends when it moves nothing by more",
-            .limits = {1e-12, 1}},
-           &O::correction_tolerance)
+      .add_inside(correction_settings(), &O::correction)
       .add(history, &O::history);
   return settings;
 }
@@ -123,13 +134,13 @@ SolverEntry pxpbd_solver(SolverEntry entry, pbd::Method method, const LocalSetti
   defaults.name = entry.name;
   defaults.local.method = method;
   defaults.criterion.tolerance = 0;  // real-time methods spend the iterations they are given
-  // XPBD solves other equations than Newton's method, and is here to show how far that leads.
-  if (method == pbd::Method::xpbd) defaults.correction = CorrectionKind::rescue;
+  // XPBD stagnates short of the solution by design; only where bodies touch does that let them slide and fall over.
+  if (method == pbd::Method::xpbd) defaults.correction.kind = pbd::CorrectionKind::contact;
   return bound_solver<PxpbdStepper, PxpbdOptions>(
       std::move(entry), pxpbd_settings(local), defaults, [](PxpbdOptions& options) {
         options.stops_early = options.criterion.tolerance > 0;
         if (options.local.method == pbd::Method::blended && options.local.zeta > 0)
-          options.correction = CorrectionKind::none;  // who chooses zeta wants to see what it does
+          options.correction.kind = pbd::CorrectionKind::none;  // who chooses zeta wants to see what it does
       });
 }
 
@@ -149,6 +160,7 @@ BoundSettings<GridPxpbdOptions> grid_settings() {
       .add_choice({.name = "method", .summary = "what a visit to an element does"}, kPositionMethods, &O::local,
                   &pbd::LocalOptions::method)
       .add_inside(blend_settings(), &O::local)
+      .add_inside(correction_settings(), &O::correction)
       .add(history_setting(), &O::history);
   return settings;
 }

@@ -32,17 +32,17 @@ PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOption
   if (this->model()->contact()) contact_.emplace(this->model()->contact());
   if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
     substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});
-  if (options.correction != CorrectionKind::none && options.integrator == Integrator::implicit_euler)
-    correction_.emplace(substep_ ? *substep_ : potential(), options.correction_tolerance);
+  if (options.correction.kind != pbd::CorrectionKind::none && options.integrator == Integrator::implicit_euler)
+    correction_.emplace(substep_ ? *substep_ : potential(), options.correction);
 }
 
 void PxpbdStepper::advance(Solution& solution, StepReport& report) {
   corrections_ = 0;
   if (substep_) return take_substeps(solution, report);
   relax(potential(), report);
-  std::swap(solution.x, x_);
-  std::swap(solution.gradient, gradient_);
-  solution.energy = energy_;
+  std::swap(solution.x, swept_.x);
+  std::swap(solution.gradient, swept_.gradient);
+  solution.energy = swept_.energy;
   solution.is_measured = true;
   if (contact_) report.figures.push_back({"held_back", held_back_});
   if (correction_) report.figures.push_back({"corrections", static_cast<double>(corrections_)});
@@ -54,11 +54,11 @@ void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
   for (int s = 0; s < options_.substeps; ++s) {
     substep_->begin_step(moved, problem().time_step / options_.substeps);
     relax(*substep_, report);
-    substep_->velocities(x_, v_);
-    substep_->end_step(x_, v_, moved);
-    if (!x_.allFinite()) break;
-    if (report.outcome == Outcome::iteration_limit) {  // obstacles would begin the next substep where bodies are
-      potential().contact()->place_obstacles((s + progress_) / options_.substeps);
+    substep_->velocities(swept_.x, v_);
+    substep_->end_step(swept_.x, v_, moved);
+    if (!swept_.x.allFinite()) break;
+    if (!report.succeeded()) {  // obstacles, for one, would begin the next substep where bodies are
+      if (contact_) potential().contact()->place_obstacles((s + progress_) / options_.substeps);
       break;
     }
   }
@@ -69,7 +69,7 @@ void PxpbdStepper::take_substeps(Solution& solution, StepReport& report) {
   std::swap(solution.v, moved.v);
 }
 
-/// Algorithms 1 and 2 for one problem: predict, then sweep over all elements. Leaves x_ with its gradient.
+/// Algorithms 1 and 2 for one problem: predict, then sweep over all elements. Leaves its end in swept_.
 void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
   relaxed_ = &potential;
   const StepProblem& problem = potential.problem();
@@ -95,37 +95,20 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
   held_back_ = contact_ ? contact_->held_back() : 0;
   progress_ = contact_ ? contact_->progress() : 1;
   const Stopwatch watch(report.seconds.assembly);
-  write_positions(x_);
+  write_positions(swept_.x);
   measure(report.residuals);
   if (options_.history) measure_system(report.residuals);
   if (correction_ && !done) correct(report);
 }
 
-pbd::Correction::Need PxpbdStepper::need_of_correction(const StepReport& report) const {
-  using Need = pbd::Correction::Need;
-  if (!x_.allFinite() || !std::isfinite(energy_)) return Need::from_start;
-  const Index inverted = elements_.inverted(x_);
-  if (inverted > 0 && inverted > elements_.inverted(relaxed_->problem().x_n)) return Need::from_start;
-  if (options_.correction != CorrectionKind::automatic) return Need::none;
-  return arrived() && correction_->is_near(report.residuals.acceleration) ? Need::none : Need::from_here;
-}
-
 /// Newton's method where the sweeps have not come near enough.
 void PxpbdStepper::correct(StepReport& report) {
-  const pbd::Correction::Need need = need_of_correction(report);
-  if (need == pbd::Correction::Need::none) return;
-  std::swap(corrected_.x, x_);
-  std::swap(corrected_.gradient, gradient_);
-  corrected_.energy = energy_;
-  if (report.outcome == Outcome::iteration_limit) report.end(Outcome::budget_spent, "");
-  correction_->run(need, corrected_, trial_, report);
-  corrections_ += correction_->iterations();
+  const int steps = correction_->end(swept_, report);
+  if (steps == 0) return;
+  corrections_ += steps;
   held_back_ = 0;
   if (contact_) progress_ = relaxed_->contact()->progress();
-  std::swap(corrected_.x, x_);
-  std::swap(corrected_.gradient, gradient_);
-  energy_ = corrected_.energy;
-  convergence_.measure(gradient_, relaxed_->problem().boundary, report.residuals);
+  convergence_.measure(swept_.gradient, relaxed_->problem().boundary, report.residuals);
 }
 
 /// The sweeps of a substep or round; true when a criterion ended them.
@@ -134,10 +117,10 @@ bool PxpbdStepper::iterate(StepReport& report) {
     const bool check = options_.stops_early && k % kCheckEvery == 0;
     if (options_.history || check) {
       IterationRecord record;
-      write_positions(x_);
+      write_positions(swept_.x);
       Residuals residuals = report.residuals;
       measure(residuals);
-      record.energy = energy_;
+      record.energy = swept_.energy;
       if (options_.history) {
         measure_system(residuals);
         record.force = residuals.force;
@@ -149,7 +132,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
         report.history.push_back(record);
       }
       if (options_.stops_early && convergence_.satisfied(residuals, k) && arrived()) return true;
-      previous_x_ = x_;
+      previous_x_ = swept_.x;
     }
     {
       const Stopwatch watch(report.seconds.solve);
@@ -158,8 +141,8 @@ bool PxpbdStepper::iterate(StepReport& report) {
     }
     ++report.iterations;
     if (options_.history || check) {
-      write_positions(x_);
-      double moved = (x_ - previous_x_).cwiseAbs().maxCoeff();
+      write_positions(swept_.x);
+      double moved = (swept_.x - previous_x_).cwiseAbs().maxCoeff();
       if (contact_) moved = std::max(moved, contact_->held_back());
       report.residuals.step_length = moved / relaxed_->problem().h;
       if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length) && arrived())
@@ -221,8 +204,8 @@ void PxpbdStepper::write_positions(VecX& x) const {
 }
 
 void PxpbdStepper::measure(Residuals& residuals) {
-  energy_ = relaxed_->gradient(x_, gradient_);
-  convergence_.measure(gradient_, relaxed_->problem().boundary, residuals);
+  swept_.energy = relaxed_->gradient(swept_.x, swept_.gradient);
+  convergence_.measure(swept_.gradient, relaxed_->problem().boundary, residuals);
 }
 
 /// The residuals g and h of the system that these methods solve, eqs. (11), (12) and (24), (25), in N and Pa.
@@ -262,12 +245,13 @@ void PxpbdStepper::measure_system(Residuals& residuals) {
 }
 
 std::string PxpbdStepper::remedy() const {
+  if (correction_) return "take smaller steps, or use the solver pod-newton";
+  if (options_.local.method == pbd::Method::blended && options_.local.zeta > 0)
+    return "leave zeta to be chosen per element, or take smaller steps";
   const double h = problem().time_step / (substep_ ? options_.substeps : 1);
+  const char* correct = problem().has_inertia() ? "set correction = \"automatic\", or " : "";
   return fmt::format("{}take smaller steps or more substeps (the largest stiffness number is {:.3g}, docs/pxpbd.md)",
-                     options_.local.method == pbd::Method::blended && options_.local.zeta > 0
-                         ? "leave zeta to be chosen per element, or "
-                         : "",
-                     largest_kappa(h));
+                     correct, largest_kappa(h));
 }
 
 double PxpbdStepper::largest_kappa(double h) const {

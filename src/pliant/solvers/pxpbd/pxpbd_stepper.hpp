@@ -12,13 +12,6 @@
 
 namespace pliant {
 
-/// When Newton's method ends an implicit step.
-enum class CorrectionKind {
-  none,       ///< never
-  rescue,     ///< where sweeps inverted elements that were not, or left nothing finite
-  automatic,  ///< and where the residual says that they may be far from the solution
-};
-
 struct PxpbdOptions {
   std::string name = "fp-pxpbd";
   Integrator integrator = Integrator::implicit_euler;
@@ -28,8 +21,7 @@ struct PxpbdOptions {
   int rounds = 10;           ///< of a quasistatic step
   bool stops_early = false;  ///< whether there is a criterion at all
   CriterionOptions criterion;
-  CorrectionKind correction = CorrectionKind::automatic;
-  double correction_tolerance = 1e-4;  ///< share of the smallest body's size
+  pbd::CorrectionOptions correction;
   bool history = false;
 };
 
@@ -59,7 +51,6 @@ class PxpbdStepper final : public Stepper {
   bool renews_friction(int sweep) const;
   bool arrived() const { return !contact_ || contact_->arrived(); }
   void finish_contact(StepReport& report);
-  pbd::Correction::Need need_of_correction(const StepReport& report) const;
   void correct(StepReport& report);
   void measure(Residuals& residuals);
   void measure_system(Residuals& residuals);
@@ -78,9 +69,8 @@ class PxpbdStepper final : public Stepper {
   int corrections_ = 0;   ///< in this step
   double held_back_ = 0;  ///< the figure, m
   double progress_ = 1;   ///< of what is prescribed, with contact
-  VecX x_, v_, previous_x_, gradient_, primal_;
-  double energy_ = 0;              ///< at x_, with gradient_
-  Iterate corrected_, trial_;      ///< scratch
+  Iterate swept_;         ///< where the sweeps are, measured at last
+  VecX v_, previous_x_, primal_;
   std::vector<double> secondary_;  ///< scratch, per batch
 };
 

@@ -468,8 +468,10 @@ void WarpCancelingStepper::take_over_repaired(Solution& solution) {
 }
 
 std::string WarpCancelingStepper::remedy() const {
-  return guard_ ? "take smaller steps, or use the solver pod-newton"
-                : "set safeguard = \"newton\", or take smaller steps";
+  if (guard_) return "take smaller steps, or use the solver pod-newton";
+  return options_.contact.kind == BodyContactKind::none
+             ? "set safeguard = \"newton\", or take smaller steps"
+             : "take [contact] of the scene in place of the solver's own, with which there is no safeguard";
 }
 
 void WarpCancelingStepper::record(const Stages& stages, StepReport& report) const {
