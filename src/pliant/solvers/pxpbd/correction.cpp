@@ -19,6 +19,9 @@ NewtonOptions newton_options() {
   return options;
 }
 
+/// Friction hides from steps that are not well below eps_v h, and what slides adds up what each step leaves.
+constexpr double kTouching = 0.01;
+
 bool goes_by_residual(const Model& model, CorrectionKind kind) {
   return kind == CorrectionKind::automatic || (kind == CorrectionKind::contact && model.contact());
 }
@@ -28,7 +31,7 @@ bool goes_by_residual(const Model& model, CorrectionKind kind) {
 Correction::Correction(IncrementalPotential& potential, const CorrectionOptions& options)
     : potential_(potential),
       by_residual_(goes_by_residual(potential.model(), options.kind)),
-      settled_(options.tolerance * smallest_body_size(potential.model())),
+      settled_(options.tolerance * smallest_body_size(potential.model()) * (potential.contact() ? kTouching : 1)),
       newton_(potential, potential.shared_model(), newton_options()) {}
 
 int Correction::end(Iterate& swept, StepReport& report) {

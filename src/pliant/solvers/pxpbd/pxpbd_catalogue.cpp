@@ -95,7 +95,9 @@ BoundSettings<pbd::CorrectionOptions> correction_settings() {
                               "automatic: the same in any model"},
                   kCorrectionNames, &O::kind)
       .add({.name = "correction_tolerance",
-            .summary = "share of the smallest body's size; Newton's method ends when it moves nothing by more",
+            .summary =
+                "share of the smallest body's size; Newton's method ends when it moves nothing by more; in models "
+                "with contact a hundredth of it counts",
             .limits = {1e-12, 1}},
            &O::tolerance);
   return settings;
