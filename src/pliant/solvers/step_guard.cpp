@@ -12,6 +12,9 @@ namespace pliant {
 namespace {
 
 constexpr double kMostGain = 1e-3;  ///< the share of the energy at its start that a step may gain
+/// The share of the smallest body's size that balancing the forces at the end of a step may move anything by; and,
+/// where bodies touch, that inertia alone would let them move it by: a few steps decide a bounce.
+constexpr double kMostUnbalanced = 0.02, kMostUnbalancedTouching = 1e-3;
 
 /// Of unknowns that are not prescribed, J.
 double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX& momentum) {
@@ -23,7 +26,10 @@ double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX
 }  // namespace
 
 StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model)
-    : potential_(potential), model_(std::move(model)), elastic_scale_(elastic_energy_scale(*model_)) {}
+    : potential_(potential),
+      model_(std::move(model)),
+      elastic_scale_(elastic_energy_scale(*model_)),
+      size_(smallest_body_size(*model_)) {}
 
 void StepGuard::begin() { begin(potential_.stored_energy(potential_.problem().x_n)); }
 
@@ -49,7 +55,7 @@ void StepGuard::end(Solution& solution, StepReport& report, double stored, const
     solution.gradient += stored_gradient;
     potential_.clear_prescribed(solution.gradient);
     solution.is_measured = true;
-    bad = bad || !describe_divergence(potential_, elastic_scale_, solution).empty();
+    bad = bad || is_rough(solution) || !describe_divergence(potential_, elastic_scale_, solution).empty();
   }
   if (bad) repair(solution, report);
   report.figures.push_back({"repaired", bad ? 1.0 : 0.0});
@@ -71,6 +77,25 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
   const double gain =
       kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
   return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x);
+}
+
+/// Whether the step along the residual r that lowers the potential most is long: alpha p with p = h^2 M^{-1} r and
+/// alpha = r.p / p.Hp, H p by a difference of gradients. Inertia alone would let r move nodes by p, an upper bound that
+/// costs nothing.
+bool StepGuard::is_rough(const Solution& solution) {
+  constexpr double kDifference = 1e-9;  // of the size
+  const double h = potential_.problem().h, longest = h * h * largest_acceleration(model_->mass(), solution.gradient);
+  if (longest <= kMostUnbalancedTouching * size_) return false;
+  if (ContactStep* contact = potential_.contact(); contact && std::isfinite(contact->minimum_gap(solution.x)))
+    return true;
+  if (longest <= kMostUnbalanced * size_) return false;
+  motion_.resize(solution.gradient.size());
+  for (Index i = 0; i < model_->nodes(); ++i)
+    node(motion_, i) = node(solution.gradient, i) * (h * h / model_->mass().lumped()[i]);
+  const double share = kDifference * size_ / longest;
+  potential_.gradient(solution.x - share * motion_, momentum_);
+  const double curvature = motion_.dot(solution.gradient - momentum_) / share;
+  return !(curvature > 0) || motion_.dot(solution.gradient) / curvature * longest > kMostUnbalanced * size_;
 }
 
 /// What the prescribed motion puts into the bodies: by the forces at its end, as backward Euler has it, but at most

@@ -22,7 +22,8 @@ enum class Safeguard { newton, none };
 ///
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
 /// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
-/// does not lead them back, and where they belong there Newton's method keeps them so.
+/// does not lead them back, and where they belong there Newton's method keeps them so. And so is one that leaves
+/// forces out of balance which move a body by a share of its size.
 ///
 /// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
 /// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
@@ -42,6 +43,7 @@ class StepGuard {
 
  private:
   bool is_bad(const Solution& solution, double stored, const VecX& stored_gradient);
+  bool is_rough(const Solution& solution);
   double work_of_prescribed(const VecX& x, const VecX& stored_gradient);
   double internal_energy() const;
   void repair(Solution& solution, StepReport& report);
@@ -49,6 +51,7 @@ class StepGuard {
   IncrementalPotential& potential_;
   std::shared_ptr<const Model> model_;
   double elastic_scale_;                      ///< J
+  double size_;                               ///< of the smallest body, m
   double stored_ = 0;                         ///< where the step begins, J
   double kinetic_ = 0;                        ///< of what is not prescribed, likewise
   std::optional<NewtonMinimiser> minimiser_;  ///< once it was needed
