@@ -1,10 +1,12 @@
-// How pod-newton's linear systems are best solved: by a factorisation, by conjugate gradients, or as `auto` chooses,
-// for compact, slender and flat bodies, soft and stiff, moving and at rest. Times are processor times of one thread per
-// step; the last column is auto's time over the better one's.
+// How pod-newton's linear systems are best solved: by a factorisation, by conjugate gradients, plain or with multigrid,
+// or as `auto` chooses, for compact, slender and flat bodies, soft and stiff, moving, touching the ground and at rest.
+// Times are processor times of one thread per step, and of whole runs for statics; `ratio` is auto's time over the best
+// one's. Factorisations of more than 50 thousand vertices are left out, and plain conjugate gradients above 300.
 //
-//   linear [VERTICES [CASE]]      CASE: part of a name
+//   benchmark_linear [VERTICES [CASE]]      CASE: part of a name
 
 #include <oneapi/tbb/global_control.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +29,8 @@ struct Case {
   double young;
   bool is_static = false;
   int order = 1;
+  bool falls = false;  ///< free, onto a floor
+  bool is_lattice = false;
 };
 
 std::shared_ptr<const Model> make_model(const Case& c, double vertices) {
@@ -37,11 +41,27 @@ std::shared_ptr<const Model> make_model(const Case& c, double vertices) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   BodyOptions body;
-  body.mesh = std::make_shared<TetMesh>(box({.size = c.shape / c.shape.maxCoeff(), .cells = cells}));
+  if (c.is_lattice) {
+    // Struts of a cell have some 60 vertices.
+    const auto n = std::max<Index>(1, static_cast<Index>(std::lround(std::cbrt(vertices / 60))));
+    body.mesh = std::make_shared<TetMesh>(lattice({.cells = {n, n, n}, .strut = 0.3 / n}));
+  } else {
+    body.mesh = std::make_shared<TetMesh>(box({.size = c.shape / c.shape.maxCoeff(), .cells = cells}));
+  }
   body.material = {find_law("stable-neo-hookean"), lame_from_young(c.young, 0.4)};
   body.order = c.order;
   builder.add_body(body);
-  builder.add_pin({"clamp", builder.body(0).elements->nodes_of(body.mesh->sets().at("x-min"))});
+  if (c.falls) {
+    Collider floor;
+    floor.shape = PlaneShape{{0, -0.01, 0}, {0, 1, 0}};
+    builder.add_collider(floor);
+  } else {
+    const auto positions = builder.body(0).elements->positions();
+    std::vector<Index> held;
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      if (positions[i].x() < 1e-9) held.push_back(static_cast<Index>(i));
+    builder.add_pin({"clamp", held});
+  }
   return builder.build();
 }
 
@@ -51,8 +71,9 @@ struct Timed {
   bool failed = false;
 };
 
-Timed run(const Case& c, const std::shared_ptr<const Model>& model, const std::string& linear) {
-  ParameterMap parameters = {{"linear", linear}};
+Timed run(const Case& c, const std::shared_ptr<const Model>& model, const std::string& linear,
+          const std::string& preconditioner = "block-jacobi") {
+  ParameterMap parameters = {{"linear", linear}, {"preconditioner", preconditioner}};
   if (c.is_static) parameters["integrator"] = std::string("quasistatic");
   const auto stepper = make_stepper(model, "pod-newton", parameters);
   State state = model->rest_state();
@@ -94,20 +115,32 @@ int main(int count, char** arguments) {
     cases.push_back({name, {20, 20, 1}, young});
   }
   cases.push_back({"compact P2", {2, 1, 1}, 4e5, false, 2});
+  cases.push_back({"lattice 4e5", {1, 1, 1}, 4e5, false, 1, false, true});
+  cases.push_back({"lattice 4e7", {1, 1, 1}, 4e7, false, 1, false, true});
+  cases.push_back({"contact 4e5", {2, 1, 1}, 4e5, false, 1, true});
+  cases.push_back({"contact 4e7", {2, 1, 1}, 4e7, false, 1, true});
   cases.push_back({"static compact", {2, 1, 1}, 4e7, true});
   cases.push_back({"static slender", {10, 1, 1}, 4e7, true});
-  std::printf("%-18s %8s  %10s %4s  %10s %4s %6s  %10s  %6s %6s\n", "case", "nodes", "direct ms", "its", "pcg ms",
-              "its", "linear", "auto ms", "factor", "ratio");
+  std::printf("%-16s %8s  %9s %4s  %9s %4s %6s  %9s %4s %6s  %9s %4s %6s  %6s %6s\n", "", "nodes", "direct ms", "its",
+              "pcg ms", "its", "linear", "multi ms", "its", "linear", "auto ms", "its", "factor", "ratio", "MB");
   for (const double vertices : sizes)
     for (const Case& c : cases) {
       if (c.name.find(only) == std::string::npos) continue;
       const auto model = make_model(c, vertices);
-      const Timed direct = run(c, model, "direct"), pcg = run(c, model, "pcg"), own = run(c, model, "auto");
-      const double best = std::min(direct.failed ? 1e300 : direct.ms, pcg.failed ? 1e300 : pcg.ms);
-      std::printf("%-18s %8d  %10.1f %4d  %10.1f %4d %6d  %10.1f  %6d %6.2f%s\n", c.name.c_str(), model->nodes(),
-                  direct.ms, direct.iterations, pcg.ms, pcg.iterations, pcg.linear_iterations, own.ms,
-                  own.factorisations, own.ms / best,
-                  own.failed || direct.failed || pcg.failed ? "  (a step failed)" : "");
+      Timed none;
+      none.failed = true;
+      const Timed direct = vertices > 5e4 ? none : run(c, model, "direct");
+      const Timed pcg = vertices > 3e5 ? none : run(c, model, "pcg");
+      const Timed multigrid = run(c, model, "pcg", "multigrid"), own = run(c, model, "auto");
+      double best = 1e300;
+      for (const Timed* t : {&direct, &pcg, &multigrid})
+        if (!t->failed) best = std::min(best, t->ms);
+      rusage usage;
+      getrusage(RUSAGE_SELF, &usage);
+      std::printf("%-16s %8d  %9.1f %4d  %9.1f %4d %6d  %9.1f %4d %6d  %9.1f %4d %6d  %6.2f %6ld%s\n", c.name.c_str(),
+                  model->nodes(), direct.ms, direct.iterations, pcg.ms, pcg.iterations, pcg.linear_iterations,
+                  multigrid.ms, multigrid.iterations, multigrid.linear_iterations, own.ms, own.iterations,
+                  own.factorisations, own.ms / best, usage.ru_maxrss / 1024, own.failed ? "  (a step failed)" : "");
       std::fflush(stdout);
     }
 }

@@ -98,7 +98,8 @@ struct Assembler::Part {
   }
   /// Stencils that add up their Hessians together.
   Index per_chunk() const {
-    return static_cast<Index>(std::clamp<std::int64_t>(energy.stencils().count(), 1, kCallsPerChunk * std::int64_t(grain)));
+    return static_cast<Index>(
+        std::clamp<std::int64_t>(energy.stencils().count(), 1, kCallsPerChunk * std::int64_t(grain)));
   }
   void follow(Index node_count) {
     if (energy.revision() != nodes_revision) read_stencils(node_count);

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "pliant/linalg/vector_kernels.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -16,7 +17,7 @@ double sum_over(Eigen::Index size, std::vector<double>& partial, Body&& body) {
   const auto count = static_cast<Index>(size);
   partial.resize(static_cast<std::size_t>((count + sum_chunk - 1) / sum_chunk));
   for_chunks(count, sum_chunk, [&](Index begin, Index end) {
-    partial[static_cast<std::size_t>(begin / sum_chunk)] = body(Eigen::Index(begin), Eigen::Index(end - begin));
+    partial[static_cast<std::size_t>(begin / sum_chunk)] = body(begin, end - begin);
   });
   double sum = 0;
   for (double p : partial) sum += p;
@@ -25,9 +26,8 @@ double sum_over(Eigen::Index size, std::vector<double>& partial, Body&& body) {
 
 template <class T>
 double dot(const VectorOf<T>& a, const VectorOf<T>& b, std::vector<double>& partial) {
-  return sum_over(a.size(), partial, [&](Eigen::Index begin, Eigen::Index length) {
-    return a.segment(begin, length).template cast<double>().dot(b.segment(begin, length).template cast<double>());
-  });
+  return sum_over(a.size(), partial,
+                  [&](Index begin, Index length) { return vectors::dot(length, a.data() + begin, b.data() + begin); });
 }
 
 }  // namespace
@@ -65,8 +65,8 @@ PcgReport Pcg<T>::solve(const BlockProduct<T>& A, const VectorOf<T>& b, VectorOf
       p_ = z_;
     } else {
       const T beta = static_cast<T>(rz / last_rz);
-      sum_over(p_.size(), partial_, [&](Eigen::Index begin, Eigen::Index length) {
-        p_.segment(begin, length) = z_.segment(begin, length) + beta * p_.segment(begin, length);
+      sum_over(p_.size(), partial_, [&](Index begin, Index length) {
+        vectors::turn(length, beta, z_.data() + begin, p_.data() + begin);
         return 0.0;
       });
     }
@@ -77,11 +77,8 @@ PcgReport Pcg<T>::solve(const BlockProduct<T>& A, const VectorOf<T>& b, VectorOf
       return end(PcgOutcome::negative_curvature);
     }
     const T alpha = static_cast<T>(rz / curvature);
-    const double rr = sum_over(p_.size(), partial_, [&](Eigen::Index begin, Eigen::Index length) {
-      x.segment(begin, length) += alpha * p_.segment(begin, length);
-      auto r = r_.segment(begin, length);
-      r -= alpha * q_.segment(begin, length);
-      return r.template cast<double>().squaredNorm();
+    const double rr = sum_over(p_.size(), partial_, [&](Index begin, Index length) {
+      return vectors::advance(length, alpha, p_.data() + begin, q_.data() + begin, x.data() + begin, r_.data() + begin);
     });
     report.residual = std::sqrt(rr) / b_norm;
   }

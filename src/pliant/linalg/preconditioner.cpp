@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/linalg/incomplete_cholesky.hpp"
+#include "pliant/linalg/vector_kernels.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -66,7 +67,7 @@ class BlockJacobi final : public Preconditioner<T> {
  public:
   void set(const BlockProduct<T>& A) override {
     assert(A.block_size() == 3);
-    inverse_.resize(9 * Eigen::Index(A.rows()));
+    inverse_.resize(9 * Eigen::Index(A.rows()) + 1);
     for_chunks(A.rows(), row_chunk, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         Eigen::Map<Eigen::Matrix<T, 3, 3>>(inverse_.data() + 9 * Eigen::Index(i)) =
@@ -77,11 +78,8 @@ class BlockJacobi final : public Preconditioner<T> {
   void apply(const VectorOf<T>& r, VectorOf<T>& z) override {
     z.resize(r.size());
     for_chunks(static_cast<Index>(r.size() / 3), row_chunk, [&](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        z.template segment<3>(3 * Eigen::Index(i)) =
-            Eigen::Map<const Eigen::Matrix<T, 3, 3>>(inverse_.data() + 9 * Eigen::Index(i)) *
-            r.template segment<3>(3 * Eigen::Index(i));
-      }
+      const Eigen::Index first = 3 * Eigen::Index(begin);
+      vectors::multiply_blocks(end - begin, inverse_.data() + 3 * first, r.data() + first, z.data() + first);
     });
   }
 

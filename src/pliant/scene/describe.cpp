@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "pliant/scene/scene.hpp"
+#include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
 
@@ -112,6 +113,19 @@ std::string describe_friction(const Model& model, const Collider& collider) {
   return least > most ? fmt::format("{:.4g}", collider.friction) : describe_range(least, most);
 }
 
+/// What `linear = "auto"` of the Newton family is going to do, as far as it can be told before it runs.
+std::string describe_linear_choice(const Scene& scene, const Model& model) {
+  const auto linear = scene.solver.parameters.find("linear");
+  if (linear == scene.solver.parameters.end() || linear->second != ParameterValue(std::string("auto"))) return {};
+  const auto integrator = scene.solver.parameters.find("integrator");
+  const bool is_static =
+      integrator != scene.solver.parameters.end() && integrator->second == ParameterValue(std::string("quasistatic"));
+  return fmt::format("  linear  systems of {} nodes: {}\n", model.nodes(),
+                     model.nodes() < LinearChoice::kFewNodes ? "factorised"
+                     : is_static ? "conjugate gradients with multigrid, or factorised, whichever costs less"
+                                 : "conjugate gradients; with multigrid, or factorised, once that costs less");
+}
+
 }  // namespace
 
 std::string describe(const Scene& scene, const Model& model) {
@@ -205,7 +219,7 @@ std::string describe(const Scene& scene, const Model& model) {
   }
   text += fmt::format("{}; {} when a step fails\n", changed.empty() ? " with its defaults" : changed,
                       scene.solver.on_failure == OnFailure::stop ? "stops" : "continues");
-  return text;
+  return text + describe_linear_choice(scene, model);
 }
 
 std::string describe_solvers(const Scene& scene, const Model& model) {

@@ -5,9 +5,10 @@
 namespace pliant::multigrid {
 namespace {
 
-/// |A_ij| / sqrt(|A_ii| |A_jj|) of every block; 0 on the diagonal.
+/// s_ij = |A_ij| / sqrt(|A_ii| |A_jj|) of every block, over the smaller of the largest ones of rows i and j; 0 on the
+/// diagonal. Every node has a neighbour of strength 1 at least.
 std::vector<Real> strengths(const SparseRows& rows, std::span<const Real> norms) {
-  std::vector<Real> root(at(rows.rows()), 0), strength(rows.columns.size(), 0);
+  std::vector<Real> root(at(rows.rows()), 0), largest(at(rows.rows()), 0), strength(rows.columns.size(), 0);
   for (Index i = 0; i < rows.rows(); ++i)
     for (std::int64_t k = rows.start[at(i)]; k < rows.start[at(i) + 1]; ++k)
       if (rows.columns[at(k)] == i && norms[at(k)] > 0) root[at(i)] = 1 / std::sqrt(norms[at(k)]);
@@ -15,8 +16,15 @@ std::vector<Real> strengths(const SparseRows& rows, std::span<const Real> norms)
     for (Index i = begin; i < end; ++i)
       for (std::int64_t k = rows.start[at(i)]; k < rows.start[at(i) + 1]; ++k) {
         const Index j = rows.columns[at(k)];
-        if (j != i) strength[at(k)] = norms[at(k)] * root[at(i)] * root[at(j)];
+        if (j == i) continue;
+        strength[at(k)] = norms[at(k)] * root[at(i)] * root[at(j)];
+        largest[at(i)] = std::max(largest[at(i)], strength[at(k)]);
       }
+  });
+  for_chunks(rows.rows(), 4096, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      for (std::int64_t k = rows.start[at(i)]; k < rows.start[at(i) + 1]; ++k)
+        if (strength[at(k)] > 0) strength[at(k)] /= std::min(largest[at(i)], largest[at(rows.columns[at(k)])]);
   });
   return strength;
 }

@@ -1,5 +1,5 @@
-// A row or column of six numbers is the first six of eight lanes, one of three the first three of four; the lanes behind
-// run along with the neighbour's numbers and are dropped.
+// A row or column of six numbers is the first six of eight lanes, one of three the first three of four; the lanes
+// behind run along with the neighbour's numbers and are dropped.
 #include "pliant/linalg/multigrid/kernels.hpp"
 
 #include "pliant/math/simd_targets.hpp"
@@ -299,9 +299,7 @@ HWY_EXPORT(SmoothProlongation);
 HWY_EXPORT(Multiply);
 HWY_EXPORT(Galerkin);
 
-void smooth(Range rows, const MatrixView& A, const SmoothingStep& step) {
-  HWY_DYNAMIC_DISPATCH(Smooth)(rows, A, step);
-}
+void smooth(Range rows, const MatrixView& A, const SmoothingStep& step) { HWY_DYNAMIC_DISPATCH(Smooth)(rows, A, step); }
 void begin_smoothing(Range rows, const MatrixView& A, const SmoothingStep& step) {
   HWY_DYNAMIC_DISPATCH(BeginSmoothing)(rows, A, step);
 }

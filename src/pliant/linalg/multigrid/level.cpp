@@ -13,7 +13,8 @@ constexpr Index kRowGrain = 512, kCoarseGrain = 32;
 /// Degree of the smoother, and which part of the spectrum it is for: [largest / kSmoothed, largest].
 constexpr int kDegree = 2;
 constexpr double kSmoothed = 10;
-/// Damping of the step that smooths prolongations, over the estimate of the largest eigenvalue, which is a tenth too large.
+/// Damping of the step that smooths prolongations, over the estimate of the largest eigenvalue, which is a tenth too
+/// large.
 constexpr double kProlongationDamping = 1.6;
 
 template <int B>
@@ -23,7 +24,8 @@ void invert_blocks(Range range, const Level& level, std::vector<Real>& inverse) 
   for (Index i = range.begin; i < range.end; ++i) {
     const auto row = level.rows.row(i);
     const auto k = level.rows.start[at(i)] + (std::lower_bound(row.begin(), row.end(), i) - row.begin());
-    const Block a = Eigen::Map<const Eigen::Matrix<Real, B, B>>(level.values.data() + B * B * k).template cast<double>();
+    const Block a =
+        Eigen::Map<const Eigen::Matrix<Real, B, B>>(level.values.data() + B * B * k).template cast<double>();
     Eigen::Map<Eigen::Matrix<Real, B, B>> out(inverse.data() + B * B * std::int64_t(i));
     const Eigen::LLT<Block> llt(a);
     if (llt.info() == Eigen::Success &&
@@ -198,8 +200,9 @@ void Level::make_coarse(Level& coarse) {
   coarse.values.resize(coarse.rows.columns.size() * 36 + kSlack);
   for_chunks(groups.count, kCoarseGrain, [&](Index begin, Index end) {
     Scratch& own = scratch.local();
-    galerkin_rows({begin, end}, prolongation(), P_columns_, {b, AP_.start.data(), AP_.columns.data(), AP_values_.data()},
-                  coarse.rows, mirror_.data(), own.position.data(), own.blocks.data(), coarse.values.data());
+    galerkin_rows({begin, end}, prolongation(), P_columns_,
+                  {b, AP_.start.data(), AP_.columns.data(), AP_values_.data()}, coarse.rows, mirror_.data(),
+                  own.position.data(), own.blocks.data(), coarse.values.data());
   });
   // Motions that a group cannot make are in no equation.
   for_chunks(groups.count, kRowGrain, [&](Index begin, Index end) {
@@ -234,7 +237,9 @@ void Level::smooth_from_zero() {
   for (int k = 1; k < kDegree; ++k) {
     const double next = 1 / (2 * centre / radius - rho);
     for_chunks(rows.rows(), kRowGrain, [&](Index begin, Index end) {
-      smooth({begin, end}, view(), {static_cast<Real>(next * rho), static_cast<Real>(2 * next / radius), f.data(), x.data(), d_.data(), y_.data()});
+      smooth({begin, end}, view(),
+             {static_cast<Real>(next * rho), static_cast<Real>(2 * next / radius), f.data(), x.data(), d_.data(),
+              y_.data()});
     });
     std::swap(x, y_);
     rho = next;
@@ -249,7 +254,8 @@ void Level::smooth_on() {
     const double next = 1 / (2 * centre / radius - rho);
     const double momentum = k == 0 ? 0 : next * rho, gain = k == 0 ? 1 / centre : 2 * next / radius;
     for_chunks(rows.rows(), kRowGrain, [&](Index begin, Index end) {
-      smooth({begin, end}, view(), {static_cast<Real>(momentum), static_cast<Real>(gain), f.data(), x.data(), d_.data(), y_.data()});
+      smooth({begin, end}, view(),
+             {static_cast<Real>(momentum), static_cast<Real>(gain), f.data(), x.data(), d_.data(), y_.data()});
     });
     std::swap(x, y_);
     if (k > 0) rho = next;

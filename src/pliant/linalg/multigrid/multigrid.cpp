@@ -16,8 +16,7 @@ namespace {
 constexpr Index kNodeGrain = 512;
 constexpr Index kMostCoarsest = 500;  ///< nodes that are factorised
 constexpr int kMostLevels = 12;
-/// Strong couplings of the finest level; of coarser ones half, a quarter, ...
-constexpr double kThreshold = 0.08;
+constexpr double kThreshold = 0.3;  ///< of strong couplings
 
 }  // namespace
 
@@ -54,7 +53,8 @@ struct Multigrid::Coarsest {
           }
           const Real* from = level.values.data() + 36 * (level.rows.start[at(i / 2)] + (found - row.begin()));
           for (int c = 0; c < 3; ++c)
-            for (int r = 0; r < 3; ++r) to[3 * c + r] = static_cast<double>(from[6 * (3 * (j % 2) + c) + 3 * (i % 2) + r]);
+            for (int r = 0; r < 3; ++r)
+              to[3 * c + r] = static_cast<double>(from[6 * (3 * (j % 2) + c) + 3 * (i % 2) + r]);
           if (i == j)
             for (int c = 0; c < 3; ++c) to[4 * c] += shift * std::abs(to[4 * c]);
         }
@@ -80,11 +80,11 @@ Multigrid::Multigrid(const BlockMatrix& rest, const VecX& positions) : coarsest_
   take_pattern(A);
   set_positions(positions);
   take_values(A);
-  for (double threshold = kThreshold;; threshold /= 2) {
+  for (;;) {
     Level& level = levels_.back();
     level.set();
     if (levels_.size() > 1 && (level.rows.rows() <= kMostCoarsest || levels_.size() == kMostLevels)) break;
-    level.group(threshold);
+    level.group(kThreshold);
     if (levels_.size() > 1 && level.groups.count > 0.8 * level.rows.rows()) {
       level.groups = {};
       break;

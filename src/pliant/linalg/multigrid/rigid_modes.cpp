@@ -60,7 +60,8 @@ void tentative_prolongation(const RigidModes& fine, const Aggregates& groups, co
       centre /= static_cast<double>(nodes.size());
       double square = 0;
       for (const auto& [i, k] : nodes)
-        square += (fine.centre[at(i)] - centre).squaredNorm() + (fine.is_finest() ? 0 : std::pow(fine.length[at(i)], 2));
+        square +=
+            (fine.centre[at(i)] - centre).squaredNorm() + (fine.is_finest() ? 0 : std::pow(fine.length[at(i)], 2));
       const double length = square > 0 ? std::sqrt(square / static_cast<double>(nodes.size())) : 1;
       Mat6 G = Mat6::Zero();
       for (const auto& [i, k] : nodes) {

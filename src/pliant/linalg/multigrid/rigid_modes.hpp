@@ -13,16 +13,16 @@ using Mat6 = Eigen::Matrix<double, 6, 6>;
 struct RigidModes {
   std::vector<Vec3> centre;
   std::vector<double> length;
-  std::vector<Mat6> modes;                ///< of coarse levels
-  std::vector<std::uint8_t> fixed;        ///< of the finest, three a node
+  std::vector<Mat6> modes;          ///< of coarse levels
+  std::vector<std::uint8_t> fixed;  ///< of the finest, three a node
 
   bool is_finest() const { return modes.empty(); }
   Index nodes() const { return static_cast<Index>(centre.size()); }
 };
 
 /// The tentative prolongation: every group of nodes has its own six motions, orthonormal. Writes the block of each node
-/// (3 x 6 or 6 x 6, by rows) to Q, zero for nodes without a group, and the modes as the groups see them to `coarse`. Motions that a
-/// group cannot make, such as turning where it is a single node, are zero columns.
+/// (3 x 6 or 6 x 6, by rows) to Q, zero for nodes without a group, and the modes as the groups see them to `coarse`.
+/// Motions that a group cannot make, such as turning where it is a single node, are zero columns.
 void tentative_prolongation(const RigidModes& fine, const Aggregates& groups, const SparseColumns& members,
                             std::vector<Real>& Q, RigidModes& coarse);
 

@@ -50,6 +50,16 @@ PcgReport InexactSolver::solve(PreconditionerKind kind, const BlockMatrix& A, co
   return is_in_doubt ? attempt(in_double_) : result;
 }
 
+PcgReport InexactSolver::solve_with_factor(SparseCholesky& factor, const BlockMatrix& A, const VecX& g, VecX& dx,
+                                           const PcgOptions& options, StepReport& report) {
+  {
+    const Stopwatch watch(report.seconds.solve);
+    take_matrix(in_double_, A);
+  }
+  StaleFactor stale(factor);
+  return run(in_double_, stale, g, dx, options, report);
+}
+
 /// In double: a matrix rounded to float has other rigid motions, which are what conjugate gradients are left with here.
 /// Groups of nodes are made from the stiffness at rest, and numbers at the first system of a step at the latest, so
 /// that a step's bits do not depend on the steps before it. Within a step numbers are kept as long as the iterations
@@ -79,8 +89,8 @@ PcgReport InexactSolver::solve_with_multigrid(const BlockMatrix& A, const VecX& 
   const PcgReport result = run(in_double_, *multigrid_, g, dx, options, report);
   const double digits = std::max(0.5, -std::log10(std::max(result.residual, 1e-16)));
   if (multigrid_age_ == 0) fresh_effort_ = result.iterations / digits;
-  is_worn_out_ = result.outcome != PcgOutcome::converged ||
-                 result.iterations > fresh_effort_ * digits + kIterationsOfSetUp;
+  is_worn_out_ =
+      result.outcome != PcgOutcome::converged || result.iterations > fresh_effort_ * digits + kIterationsOfSetUp;
   return result;
 }
 

@@ -18,6 +18,10 @@ class InexactSolver {
   PcgReport solve(PreconditionerKind kind, const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
                   const PcgOptions& options, StepReport& report);
 
+  /// The same with a factor of a similar matrix as preconditioner.
+  PcgReport solve_with_factor(SparseCholesky& factor, const BlockMatrix& A, const VecX& g, VecX& dx,
+                              const PcgOptions& options, StepReport& report);
+
   /// Whether the last solution with multigrid computed the hierarchy anew.
   bool was_set_up() const { return multigrid_age_ == 0; }
   /// Multigrid::Statistics::complexity, 0 as long as there is none.
@@ -46,9 +50,9 @@ class InexactSolver {
   Gradients<double> in_double_;  ///< built when first needed
   std::unique_ptr<Multigrid> multigrid_;
   std::shared_ptr<const BlockPattern> multigrid_pattern_;
-  int multigrid_age_ = -1;     ///< systems since its numbers were computed; -1: none in this step
-  double fresh_effort_ = 0;    ///< iterations for a digit when they were
-  bool is_worn_out_ = false;   ///< more iterations by now than new numbers cost
+  int multigrid_age_ = -1;    ///< systems since its numbers were computed; -1: none in this step
+  double fresh_effort_ = 0;   ///< iterations for a digit when they were
+  bool is_worn_out_ = false;  ///< more iterations by now than new numbers cost
 };
 
 }  // namespace pliant

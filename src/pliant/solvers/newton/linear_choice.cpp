@@ -12,6 +12,7 @@ namespace {
 // same for years.
 constexpr double kFlop = 0.05;          ///< of a factorisation's dense kernels
 constexpr double kFactorEntry = 12;     ///< assembling and solving with it
+constexpr double kSolveEntry = 2;       ///< solving alone
 constexpr double kProductBlock = 7;     ///< of an iteration of conjugate gradients, in float
 constexpr double kAssemblyBlock = 400;  ///< of all else in a Newton iteration
 /// Newton's iterations with conjugate gradients, which solve only as accurately as pays off, over those with factors.
@@ -29,6 +30,8 @@ void LinearChoice::set_factor_costs(std::int64_t blocks, std::int64_t factor_ent
   const auto count = static_cast<double>(blocks);
   const double other = kAssemblyBlock * count;
   const double factor = kFlop * flops + kFactorEntry * static_cast<double>(factor_entries);
+  const double with_factor = kSolveEntry * static_cast<double>(factor_entries) + 2 * kProductBlock * count;
+  factor_iterations_ = static_cast<int>(std::clamp(0.5 * factor / with_factor, 1.0, 50.0));
   const double left = (factor + other) / kMoreNewton - other;
   factor_cost_ = static_cast<int>(std::clamp(left / (kProductBlock * count), 1.0, double(kMostCost)));
 }

@@ -10,11 +10,14 @@ namespace pliant {
 enum class LinearMethod { gradients, multigrid, factor };
 
 /// Decides for `linear = "auto"` how systems are solved (docs/newton.md, "The linear systems"): by plain conjugate
-/// gradients as long as they are cheapest; else by conjugate gradients with multigrid or by factorisations, with another
-/// try now and then. Costs are counts of operations and bytes in units of one plain iteration, not times: the same
-/// choice on any machine, with any number of threads and any load.
+/// gradients as long as they are cheapest; else by conjugate gradients with multigrid or by factorisations, with
+/// another try now and then. Costs are counts of operations and bytes in units of one plain iteration, not times: the
+/// same choice on any machine, with any number of threads and any load.
 class LinearChoice {
  public:
+  /// Nodes from which there is a choice; below, systems are factorised.
+  static constexpr std::int64_t kFewNodes = 1000;
+
   /// Of a matrix with this many blocks of 3 x 3 in its upper triangle, of which a factor would have so many entries and
   /// cost so many operations.
   void set_factor_costs(std::int64_t blocks, std::int64_t factor_entries, double flops);
@@ -30,6 +33,8 @@ class LinearChoice {
   LinearMethod method() const;
   /// Iterations after which a method has cost as much as another one; 0: there is none.
   int most_iterations() const;
+  /// Iterations with an older factor as preconditioner that cost half of a new one.
+  int most_iterations_with_factor() const { return factor_iterations_; }
   /// After a system was solved, or given up, by iterations.
   void count_gradients(int iterations, bool solved);
   void count_multigrid(int iterations, bool was_set_up, double complexity, bool solved);
@@ -45,10 +50,10 @@ class LinearChoice {
   bool prefers_factor() const { return may_factor_ && knows_costs() && factor_cost_ <= multigrid_cost_; }
   void give_up();
 
-  int factor_cost_ = 0;
+  int factor_cost_ = 0, factor_iterations_ = 0;
   bool may_factor_ = true;
   int multigrid_cost_ = kFirstMultigrid;  ///< of the last system, or what is expected of the first
-  int systems_ = 0;                       ///< to be solved without plain conjugate gradients before they are tried again
+  int systems_ = 0;  ///< to be solved without plain conjugate gradients before they are tried again
   int patience_ = kFirstPatience;
   int spent_ = 0;  ///< iterations of plain conjugate gradients, as far as they matter
 };

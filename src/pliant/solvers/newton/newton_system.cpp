@@ -15,6 +15,7 @@ void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
   inexact_.begin_step();
   multigrid_systems_ = 0;
+  has_kept_factor_ = false;
   step_begins_ = true;
   last_norm_ = 0;
   last_forcing_ = 0;
@@ -50,16 +51,19 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
 /// get there by the time multigrid or a factorisation would have taken, the system is solved by the cheaper of these
 /// after all, and so are the next.
 FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
-  constexpr Index kSmall = 1000;
   const Index nodes = function_.model().nodes();
-  if (nodes < kSmall) return solve_direct(kind, g, dx);
+  if (nodes < LinearChoice::kFewNodes) return solve_direct(kind, g, dx);
   if (!function_.problem().has_inertia()) choice_.expect_no_inertia();
   for (;;) {
     if (!choice_.knows_costs() && choice_.asks_for_costs(nodes)) analyze_model();
     const LinearMethod method = choice_.method();
     if (method == LinearMethod::factor) {
       choice_.count_factor();
-      return solve_direct(kind, g, dx);
+      FactorStatus status = FactorStatus::ok;
+      if (solve_with_kept_factor(kind, g, dx, status)) return status;
+      status = solve_direct(kind, g, dx);
+      has_kept_factor_ = status == FactorStatus::ok && kind == Factorisation::llt;
+      return status;
     }
     const bool is_multigrid = method == LinearMethod::multigrid;
     const auto preconditioner = is_multigrid ? PreconditionerKind::multigrid : options_.preconditioner;
@@ -93,7 +97,8 @@ void NewtonSystem::analyze_model() {
 }
 
 void NewtonSystem::end_step() {
-  if (multigrid_systems_ > 0) report_->figures.push_back({"multigrid_systems", static_cast<double>(multigrid_systems_)});
+  if (multigrid_systems_ > 0)
+    report_->figures.push_back({"multigrid_systems", static_cast<double>(multigrid_systems_)});
 }
 
 std::vector<double> NewtonSystem::memory() const {
@@ -170,6 +175,23 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
   return FactorStatus::ok;
 }
 
+/// The factor of an earlier matrix of the step as a preconditioner: mostly a few iterations to the accuracy asked for,
+/// where another factorisation costs as much as tens. False where they are not enough, or there is no factor. Factors
+/// of earlier steps are not kept, so that a step's bits do not depend on the steps before it.
+bool NewtonSystem::solve_with_kept_factor(Factorisation kind, const VecX& g, VecX& dx, FactorStatus& status) {
+  constexpr double kTolerance = 1e-4;  // as good as exact: Newton's iterations stay what they are
+  if (!has_kept_factor_ || kind != Factorisation::llt || analysed_ != A_.shared_pattern()) return false;
+  const int most = choice_.most_iterations_with_factor();
+  const PcgReport result = inexact_.solve_with_factor(cholesky_, A_, g, dx, {kTolerance, most}, *report_);
+  if (result.outcome == PcgOutcome::iteration_limit) return false;
+  status = result.outcome == PcgOutcome::converged    ? FactorStatus::ok
+           : result.outcome == PcgOutcome::not_finite ? FactorStatus::not_finite
+                                                      : FactorStatus::not_positive_definite;
+  if (status == FactorStatus::not_positive_definite) ++report_->failed_factorisations;
+  if (status == FactorStatus::ok) balance_bodies(g, dx);
+  return true;
+}
+
 FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, PreconditionerKind preconditioner, const VecX& g,
                                              VecX& dx, int most_iterations) {
   was_cut_short_ = false;
@@ -178,9 +200,9 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, PreconditionerK
     return FactorStatus::ok;
   }
   const double tolerance = options_.fixed_iterations > 0 ? 0 : forcing_term(g.norm());
-  const PcgReport result =
-      inexact_.solve(preconditioner, A_, positions_, g, dx,
-                     {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : most_iterations}, *report_);
+  const PcgReport result = inexact_.solve(
+      preconditioner, A_, positions_, g, dx,
+      {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : most_iterations}, *report_);
   was_cut_short_ = result.outcome == PcgOutcome::iteration_limit && tolerance > 0;
   if (result.outcome == PcgOutcome::not_finite) return FactorStatus::not_finite;
   if (result.outcome != PcgOutcome::negative_curvature) {  // any iterate is a descent direction

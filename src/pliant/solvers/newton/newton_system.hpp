@@ -56,6 +56,7 @@ class NewtonSystem {
   FactorStatus factorise(Factorisation kind);
   bool find_changes();
   FactorStatus solve_direct(Factorisation kind, const VecX& g, VecX& dx);
+  bool solve_with_kept_factor(Factorisation kind, const VecX& g, VecX& dx, FactorStatus& status);
   FactorStatus solve_iteratively(Factorisation kind, PreconditionerKind preconditioner, const VecX& g, VecX& dx,
                                  int most_iterations);
   void balance_bodies(const VecX& g, VecX& dx);
@@ -72,6 +73,7 @@ class NewtonSystem {
   bool step_begins_ = true;
   std::vector<Index> model_order_;  ///< of elimination, for the model's pattern
   double model_flops_ = 0;
+  bool has_kept_factor_ = false;  ///< an LL^T of this step, of the pattern `analysed_`
   std::vector<double> factored_;  ///< entries that the factor at hand belongs to, if it is to be kept in parts
   std::vector<Index> changed_;    ///< nodes with other entries since
   InexactSolver inexact_;
@@ -81,7 +83,7 @@ class NewtonSystem {
   Eigen::MatrixXd whole_;              ///< of bodies as wholes: the matrix over their translations
   VecX unbalanced_, whole_motion_;     ///< scratch
   LinearChoice choice_;
-  int multigrid_systems_ = 0;  ///< of this step
+  int multigrid_systems_ = 0;   ///< of this step
   bool was_cut_short_ = false;  ///< the last run of conjugate gradients ended at the iterations it was given
   VecX truncated_;
   bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand
