@@ -128,8 +128,8 @@ std::string write_usda(const Animation& animation) {
   const bool z_up = std::abs(animation.up.z()) > std::abs(animation.up.y());
   std::string text = "#usda 1.0\n(\n";
   append(text, "    defaultPrim = \"{}\"\n    doc = \"Made by pliant {}\"\n", root, version());
-  append(text, "    endTimeCode = {}\n    framesPerSecond = {}\n", animation.frames() - 1, animation.rate());
-  append(text, "    metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {}\n", animation.rate());
+  append(text, "    endTimeCode = {}\n    framesPerSecond = {:.9g}\n", animation.frames() - 1, animation.rate());
+  append(text, "    metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {:.9g}\n", animation.rate());
   append(text, "    upAxis = \"{}\"\n)\n\ndef Xform \"{}\"\n{{\n", z_up ? "Z" : "Y", root);
   std::vector<std::string> prims;
   for (const AnimatedSurface& surface : animation.surfaces) {
