@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -121,7 +123,8 @@ TEST(Export, ColoursByAFieldOfTheFramesAndNamesThemWhereItIsUnknown) {
     read_animation(run, {.colour = "temperature"});
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("it has: displacement, velocity, von_mises, stretch, body"),
+    EXPECT_NE(std::string(error.what())
+                  .find("it has: displacement, velocity, contact_force, contact_pressure, von_mises, stretch, body"),
               std::string::npos)
         << error.what();
   }

@@ -25,7 +25,7 @@ svg .grid{stroke:#eceef1}svg polyline{fill:none;stroke-width:1.8;stroke-linejoin
 svg .line.dim{opacity:.12}.key{display:flex;flex-wrap:wrap;gap:.3em 1.1em;margin:.8em 0}
 .key span{cursor:default}.key i{display:inline-block;width:1.4em;height:.28em;margin-right:.4em;vertical-align:middle}
 .films{display:grid;grid-template-columns:repeat(auto-fill,minmax(300px,1fr));gap:.8em}
-figure{margin:0}figure img{width:100%;border-radius:6px;display:block}figcaption{font-size:13px;color:#555}
+figure{margin:0}figure img{width:100%;border-radius:6px;display:block}figure img[hidden]{display:none}figcaption{font-size:13px;color:#555}
 input[type=range]{width:min(480px,90%);vertical-align:middle}
 </style>)";
 

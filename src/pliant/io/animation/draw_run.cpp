@@ -25,6 +25,13 @@ AnimationOptions options_for(const RecordedRun& run, const ScenePicture& picture
   return options;
 }
 
+/// Bodies that hardly deform have a colour each: by the default field they would all be of the darkest.
+void prefer_bodies(const ScenePicture& picture, Animation& animation) {
+  if (animation.field != ScenePicture().colour || picture.range || animation.high > 1.02) return;
+  animation.field.clear();
+  for (AnimatedSurface& surface : animation.surfaces) surface.values.clear();
+}
+
 /// `count` of the numbers below `of`, evenly spread, first and last included.
 std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
   std::vector<std::size_t> chosen;
@@ -40,7 +47,8 @@ std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
 void draw_run(const RecordedRun& run, const ScenePicture& picture, const std::filesystem::path& folder) {
   AnimationOptions options = options_for(run, picture);
   options.frames = spread((kStripPictures - 1) * kFramesBetween + 1, run.frames().size());
-  const Animation animation = read_animation(run, options);
+  Animation animation = read_animation(run, options);
+  prefer_bodies(picture, animation);
   const Camera camera = camera_for(animation, picture);
   write_png(folder / "picture.png", draw_frame(animation, animation.frames() - 1, camera, picture));
   ScenePicture small = picture;
@@ -66,7 +74,8 @@ void draw_film(const RecordedRun& run, const ScenePicture& picture, const FilmOp
   even.height -= even.height % 2;
   AnimationOptions options = options_for(run, picture);
   options.every = film.every;
-  const Animation animation = read_animation(run, options);
+  Animation animation = read_animation(run, options);
+  prefer_bodies(picture, animation);
   const Camera camera = camera_for(animation, even);
   const TemporaryFolder frames;
   for (std::size_t k = 0; k < animation.frames(); ++k) {

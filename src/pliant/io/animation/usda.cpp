@@ -51,32 +51,35 @@ std::vector<float> bounds_of(const std::vector<float>& positions) {
 template <class Value>
 void append_samples(std::string& text, const std::string& declaration, std::size_t samples, Value&& value,
                     const std::string& metadata = "") {
-  append(text, "        {} = ", declaration);
+  append(text, "            {} = ", declaration);
   append_vectors(text, value(0));
   text += metadata + "\n";
   if (samples == 1) return;
-  append(text, "        {}.timeSamples = {{\n", declaration);
+  append(text, "            {}.timeSamples = {{\n", declaration);
   for (std::size_t k = 0; k < samples; ++k) {
-    append(text, "            {}: ", k);
+    append(text, "                {}: ", k);
     append_vectors(text, value(k));
     text += ",\n";
   }
-  text += "        }\n";
+  text += "            }\n";
 }
 
 void append_mesh(std::string& text, const Animation& animation, const AnimatedSurface& surface, const std::string& prim,
                  const std::string& root) {
-  append(text, "    def Mesh \"{}\" (\n        displayName = {}\n", prim, quoted(surface.name));
-  text += "        prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )\n    {\n        uniform bool doubleSided = 1\n";
+  append(text, "    def Xform \"{}\"\n    {{\n        def Mesh \"Mesh\" (\n            displayName = {}\n", prim,
+         quoted(surface.name));
+  text +=
+      "            prepend apiSchemas = [\"MaterialBindingAPI\"]\n        )\n        {\n            uniform bool "
+      "doubleSided = 1\n";
   append_samples(text, "float3[] extent", surface.positions.size(),
                  [&](std::size_t k) { return bounds_of(surface.positions[k]); });
-  append(text, "        int[] faceVertexCounts = [");
+  append(text, "            int[] faceVertexCounts = [");
   for (std::size_t t = 0; t < surface.triangles.size(); ++t) text += t > 0 ? ", 3" : "3";
-  text += "]\n        int[] faceVertexIndices = [";
+  text += "]\n            int[] faceVertexIndices = [";
   for (std::size_t t = 0; t < surface.triangles.size(); ++t)
     append(text, "{}{}, {}, {}", t > 0 ? ", " : "", surface.triangles[t][0], surface.triangles[t][1],
            surface.triangles[t][2]);
-  append(text, "]\n        rel material:binding = </{}/Materials/{}>\n", root, prim);
+  append(text, "]\n            rel material:binding = </{}/Materials/{}>\n", root, prim);
   append_samples(text, "point3f[] points", surface.positions.size(),
                  [&](std::size_t k) { return surface.positions[k]; });
   const auto colours = [&](std::size_t frame) {
@@ -86,10 +89,10 @@ void append_mesh(std::string& text, const Animation& animation, const AnimatedSu
       for (double c : to_linear(animation.colour_of(surface, frame, v))) all.push_back(static_cast<float>(c));
     return all;
   };
-  append_samples(
-      text, "color3f[] primvars:displayColor", std::max<std::size_t>(surface.values.size(), 1), colours,
-      fmt::format(" (\n            interpolation = \"{}\"\n        )", surface.values.empty() ? "constant" : "vertex"));
-  text += "        uniform token subdivisionScheme = \"none\"\n    }\n\n";
+  append_samples(text, "color3f[] primvars:displayColor", std::max<std::size_t>(surface.values.size(), 1), colours,
+                 fmt::format(" (\n                interpolation = \"{}\"\n            )",
+                             surface.values.empty() ? "constant" : "vertex"));
+  text += "            uniform token subdivisionScheme = \"none\"\n        }\n    }\n\n";
 }
 
 void append_material(std::string& text, const AnimatedSurface& surface, const std::string& prim,
@@ -125,8 +128,8 @@ std::string write_usda(const Animation& animation) {
   const bool z_up = std::abs(animation.up.z()) > std::abs(animation.up.y());
   std::string text = "#usda 1.0\n(\n";
   append(text, "    defaultPrim = \"{}\"\n    doc = \"Made by pliant {}\"\n", root, version());
-  append(text, "    endTimeCode = {}\n    framesPerSecond = {}\n", animation.frames() - 1, animation.rate());
-  append(text, "    metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {}\n", animation.rate());
+  append(text, "    endTimeCode = {}\n    framesPerSecond = {:.9g}\n", animation.frames() - 1, animation.rate());
+  append(text, "    metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = {:.9g}\n", animation.rate());
   append(text, "    upAxis = \"{}\"\n)\n\ndef Xform \"{}\"\n{{\n", z_up ? "Z" : "Y", root);
   std::vector<std::string> prims;
   for (const AnimatedSurface& surface : animation.surfaces) {

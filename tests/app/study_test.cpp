@@ -1,0 +1,112 @@
+#include <nlohmann/json.hpp>
+
+#include "app/program.hpp"
+
+namespace pliant::test {
+namespace {
+
+std::filesystem::path small_scene(const std::filesystem::path& folder) {
+  std::ofstream(folder / "drop.toml") << R"(name = "drop"
+[simulation]
+fps = 60
+frames = 6
+[[body]]
+name = "cube"
+box = {size = [1, 1, 1], cells = [2, 2, 2]}
+young = 1e5
+poisson = 0.4
+translate = [0, 0.1, 0]
+[[collider]]
+name = "floor"
+plane = {}
+)";
+  return folder / "drop.toml";
+}
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t p = text.find(what); p != std::string::npos; p = text.find(what, p + 1)) ++n;
+  return n;
+}
+
+TEST(Study, ARunIsExportedDrawnAndToldStepByStep) {
+  const auto folder = fresh_folder("study_run");
+  const Ended ran = run(folder, {"run", small_scene(folder), "--out", folder / "out", "--verbose"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(count(ran.out, "iterations, "), 6u) << ran.out;
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/picture.png")) << "drawn when asked for";
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/colliders.pvd"));
+  const Ended exported =
+      run(folder, {"export", folder / "out", "--format", "glb", "--every", "2", "--colour", "speed"});
+  EXPECT_EQ(exported.code, 0) << exported.err;
+  EXPECT_NE(exported.out.find("drop.glb: 4 of 7 frames (every 2th"), std::string::npos) << exported.out;
+  const Ended drawn = run(folder, {"picture", folder / "out", "--size", "160", "90", "--colour", "body"});
+  EXPECT_EQ(drawn.code, 0) << drawn.err;
+  for (const char* picture : {"picture.png", "film.png"})
+    EXPECT_EQ(content(folder / "out" / picture).substr(1, 3), "PNG");
+  EXPECT_EQ(run(folder, {"export", folder}).code, 2);
+  EXPECT_EQ(run(folder, {"picture", folder / "out", "--film", folder / "film.avi"}).code, 2);
+}
+
+TEST(Study, SolversAreComparedAndAKeyIsSwept) {
+  const auto folder = fresh_folder("study_compare");
+  const Ended compared = run(folder, {"compare", small_scene(folder), "--solvers", "newton,quasi-newton", "--frames",
+                                      "3", "--budget", "1000", "--out", folder / "compare"});
+  ASSERT_EQ(compared.code, 0) << compared.err;
+  EXPECT_NE(compared.out.find("pod-newton (reference)"), std::string::npos) << compared.out;
+  EXPECT_NE(compared.out.find("best within 1000 ms"), std::string::npos) << compared.out;
+  const auto json = nlohmann::json::parse(content(folder / "compare/compare.json"));
+  EXPECT_EQ(json["trials"].size(), 2u);
+  EXPECT_NE(content(folder / "compare/compare.html").find("<svg"), std::string::npos);
+  // Its figures are those of `run`: the same steps, the same iterations.
+  ASSERT_EQ(
+      run(folder, {"run", small_scene(folder), "--solver", "newton", "--frames", "3", "--out", folder / "run"}).code,
+      0);
+  std::ifstream steps(folder / "run/steps.jsonl");
+  std::size_t k = 0;
+  for (std::string line; std::getline(steps, line); ++k) {
+    const auto step = nlohmann::json::parse(line);
+    EXPECT_EQ(step["iterations"], json["trials"][0]["series"]["iterations"][k].get<int>());
+    EXPECT_EQ(step["residuals"]["force"], json["trials"][0]["series"]["force"][k]);
+  }
+  EXPECT_EQ(k, 3u);
+  const Ended swept = run(folder, {"sweep", small_scene(folder), "--over", "body.0.young=1e5,1e6", "--frames", "2",
+                                   "--out", folder / "sweep"});
+  EXPECT_EQ(swept.code, 0) << swept.err;
+  EXPECT_NE(swept.out.find("1e6"), std::string::npos) << swept.out;
+  EXPECT_EQ(run(folder, {"sweep", small_scene(folder), "--over", "nonsense"}).code, 2);
+}
+
+TEST(Study, ANewSceneRunsAndIsNotOverwritten) {
+  const auto folder = fresh_folder("study_new");
+  for (const char* kind : {"--drop", "--young=1e6"}) {
+    const std::string name = folder / (std::string("scene") + kind);
+    ASSERT_EQ(run(folder, {"new", name, kind}).code, 0) << run(folder, {"new", name, kind}).err;
+    const Ended checked = run(folder, {"check", name + ".toml"});
+    EXPECT_EQ(checked.code, 0) << checked.err;
+    EXPECT_EQ(run(folder, {"new", name}).code, 2);
+  }
+}
+
+TEST(Study, ShellsAndTheManualKnowEveryCommand) {
+  const auto folder = fresh_folder("study_shell");
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Ended printed = run(folder, {"completion", shell});
+    ASSERT_EQ(printed.code, 0);
+    for (const char* word : {"compare", "export", "quasi-newton", "resume"})
+      EXPECT_NE(printed.out.find(word), std::string::npos) << shell << " " << word;
+  }
+  run(folder, {"completion", "bash"});
+  const std::string script = folder / "stdout.txt";
+  EXPECT_EQ(std::system(("bash -n " + script).c_str()), 0);
+  EXPECT_EQ(std::system(("bash -c 'source " + script +
+                         "; COMP_WORDS=(pliant comp); COMP_CWORD=1; _pliant; [ \"${COMPREPLY[0]}\" = compare ]'")
+                            .c_str()),
+            0);
+  const Ended manual = run(folder, {"docs", "man"});
+  EXPECT_EQ(manual.out.substr(0, 10), ".TH PLIANT");
+  EXPECT_NE(manual.out.find(".SS compare SCENE"), std::string::npos) << manual.out.substr(0, 500);
+}
+
+}  // namespace
+}  // namespace pliant::test
