@@ -52,7 +52,7 @@ void expect_same(const Simulation& a, const Simulation& b, const std::string& wh
   EXPECT_EQ(a.state()->v, b.state()->v) << what;
 }
 
-class SnapshotOf : public testing::TestWithParam<std::string> {};
+class SnapshotOf : public ::testing::TestWithParam<std::string> {};
 
 /// What goes on, what is restored in a new simulation by way of bytes, and what is taken back and steps again.
 TEST_P(SnapshotOf, GoesOnWithTheSameBits) {
@@ -169,12 +169,12 @@ std::vector<std::string> names() {
   for (const SolverEntry& solver : solver_catalogue()) all.push_back(solver.name);
   return all;
 }
-std::string test_name(const testing::TestParamInfo<std::string>& info) {
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Catalogue, SnapshotOf, testing::ValuesIn(names()), test_name);
+INSTANTIATE_TEST_SUITE_P(Catalogue, SnapshotOf, ::testing::ValuesIn(names()), test_name);
 
 constexpr Feature kTwoCuts = {"two cuts", "",
                               "[[cut]]\ntime = 0.046875\nplane = {point = [0.5, 0, 0], normal = [1, 0, 0]}\n"

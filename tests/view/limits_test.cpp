@@ -28,8 +28,7 @@ struct Silent final : Carrier {
 /// A beam whose steps do not end by themselves.
 std::string endless_beam() {
   std::string text = testing::kBeam;
-  text.replace(text.find("name = \"quasi-newton\""), 22,
-               "name = \"newton\"\nmax_iterations = 1000000000\ntolerance = 0\n");
+  text.replace(text.find("name = \"quasi-newton\""), 22, "name = \"fp-pxpbd\"\niterations = 1000000000\n");
   text.replace(text.find("gravity = [0, 0, 0]"), 19, "gravity = [0, -9.81, 0]");
   return text;
 }
