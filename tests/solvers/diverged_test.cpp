@@ -438,7 +438,8 @@ TEST(GuardedRun, EndsOverTheVerticesWhereTheGridCannotFollow) {
   EXPECT_EQ(state.x, model->rest());
   ASSERT_TRUE(make_stepper(model, "grid-b-pxpbd")->step(state, 1.0 / 60).succeeded());
   for (Index i = 0; i < model->nodes(); ++i)
-    EXPECT_NEAR(node(state.x, i).y() - node(model->rest(), i).y(), 5000.0 / 60, 1e-6);
+    EXPECT_NEAR(node(state.x, i).y() - node(model->rest(), i).y(), 5000.0 / 60,
+                1e-4);  // correction_tolerance is 3.5e-5 m
 }
 
 // Lively but good.
