@@ -32,27 +32,22 @@ class PlotAxis {
   }
   double place(double value) const { return begin_ + (measure(value) - low_) / (high_ - low_) * (end_ - begin_); }
   std::vector<double> ticks() const {
-    std::vector<double> ticks;
-    if (log_) {
-      const int every = std::max(1, static_cast<int>(std::ceil((high_ - low_) / 7)));
-      for (int k = static_cast<int>(std::ceil(low_)); k <= high_; k += every) ticks.push_back(std::pow(10.0, k));
-      if (ticks.size() < 2)
-        for (double m : {2.0, 5.0, 0.2, 0.5})
-          if (const double v = m * std::pow(10.0, std::floor(low_ + 0.5));
-              takes(v) && measure(v) > low_ && measure(v) < high_)
-            ticks.push_back(v);
-      return ticks;
-    }
-    const double raw = (high_ - low_) / 5, power = std::pow(10.0, std::floor(std::log10(raw)));
-    const double step = raw / power < 1.5   ? power
-                        : raw / power < 3.5 ? 2 * power
-                        : raw / power < 7.5 ? 5 * power
-                                            : 10 * power;
-    for (double k = std::ceil(low_ / step); k * step <= high_; ++k) ticks.push_back(k * step);
-    return ticks;
+    if (!log_) return even_ticks(low_, high_);
+    std::vector<double> decades;
+    const int every = std::max(1, static_cast<int>(std::ceil((high_ - low_) / 7)));
+    for (int k = static_cast<int>(std::ceil(low_)); k <= high_; k += every) decades.push_back(std::pow(10.0, k));
+    return decades.size() > 1 ? decades : even_ticks(std::pow(10.0, low_), std::pow(10.0, high_));
   }
 
  private:
+  /// Some five round numbers between two others.
+  static std::vector<double> even_ticks(double low, double high) {
+    const double raw = (high - low) / 5, power = std::pow(10.0, std::floor(std::log10(raw)));
+    const double factor = raw / power, step = power * (factor < 1.5 ? 1 : factor < 3.5 ? 2 : factor < 7.5 ? 5 : 10);
+    std::vector<double> ticks;
+    for (double k = std::ceil(low / step); k * step <= high; ++k) ticks.push_back(k == 0 ? 0.0 : k * step);
+    return ticks;
+  }
   double measure(double value) const { return log_ ? std::log10(value) : value; }
   bool log_;
   double begin_, end_;
@@ -98,12 +93,12 @@ std::string to_svg(const Plot& plot) {
     svg += fmt::format(
         "<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/><text class=\"tick\" x=\"{0:.1f}\" "
         "y=\"{3}\" text-anchor=\"middle\">{4:.4g}</text>\n",
-        x.place(tick), kTop, kHeight - kBottom, kHeight - kBottom + 16, std::abs(tick) < 1e-14 ? 0.0 : tick);
+        x.place(tick), kTop, kHeight - kBottom, kHeight - kBottom + 16, tick);
   for (double tick : y.ticks())
     svg += fmt::format(
         "<line class=\"grid\" y1=\"{0:.1f}\" y2=\"{0:.1f}\" x1=\"{1}\" x2=\"{2}\"/><text class=\"tick\" y=\"{3:.1f}\" "
         "x=\"{4}\" text-anchor=\"end\">{5:.4g}</text>\n",
-        y.place(tick), kLeft, kWidth - kRight, y.place(tick) + 4, kLeft - 6, std::abs(tick) < 1e-14 ? 0.0 : tick);
+        y.place(tick), kLeft, kWidth - kRight, y.place(tick) + 4, kLeft - 6, tick);
   svg += fmt::format("<text class=\"label\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                      0.5 * (kLeft + kWidth - kRight), kHeight - 12, escape_html(plot.x_label));
   svg +=
