@@ -10,7 +10,7 @@
 namespace pliant {
 
 /// Sums local evaluations of energies into a value, a gradient and a matrix, in parallel and with the same bits for any
-/// number of threads. Chunks of stencils (for the matrix: stencils) write to a buffer of their own; then every node
+/// number of threads. Chunks of stencils add up what they give in a buffer of their own; then every node
 /// (every matrix block) collects what belongs to it in a fixed order. Colouring would save the buffer but walks the
 /// mesh once per colour and must be redone when stencils change.
 class Assembler {

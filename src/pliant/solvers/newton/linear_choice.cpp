@@ -21,7 +21,7 @@ constexpr double kMoreNewton = 1.25;
 constexpr double kSetUpFinest = 100, kSetUpAll = 200;
 constexpr double kCycleFinest = 40, kCycleAll = 12;
 
-constexpr std::int64_t kVeryLarge = 200000;
+constexpr std::int64_t kVeryLarge = 50000;
 constexpr int kSlowMultigrid = 600, kMostCost = 1000000;
 
 }  // namespace
