@@ -55,7 +55,9 @@ class Faults : public testing::Test {
     if (kind.empty()) {
       EXPECT_EQ(ended.signal, 0) << ended.err;
       EXPECT_TRUE(ended.code >= 0 && ended.code <= 2) << ended.code << "\n" << ended.err;
-      if (ended.code != 0) EXPECT_FALSE(ended.err.empty());
+      if (ended.code != 0) {
+        EXPECT_FALSE(ended.err.empty());
+      }
     } else {
       EXPECT_EQ(ended.signal, SIGKILL);
     }

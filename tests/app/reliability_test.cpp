@@ -30,11 +30,6 @@ const char* const kEndless = "[solver]\nname = \"fp-pxpbd\"\niterations = 100000
 
 bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-/// The file's text, again and again, until it holds a word.
-bool waits_for(Program& program, const std::filesystem::path& file, std::string_view word) {
-  return program.wait_until([&] { return says(content(file), word); });
-}
-
 TEST(Reliability, AStepThatGoesOnForEverIsToldOfAndLeftAtASignal) {
   const auto folder = fresh_folder("endless");
   const auto scene = write_file(folder / "beam.toml", beam(kEndless));

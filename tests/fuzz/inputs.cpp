@@ -93,7 +93,7 @@ void read_sealed_state(std::string_view content) {
 std::string whole_checkpoint() {
   Simulation simulation(parse_scene(kScene, "fuzz", scratch()));
   for (int k = 0; k < 3; ++k) simulation.step();
-  write_checkpoint(scratch() / "whole.pliant", {simulation.snapshot(), {{0, {1, 2, 3}}}, 0, {0, 0.1}});
+  write_checkpoint(scratch() / "whole.pliant", {simulation.snapshot(), 0, {0, 0.1}});
   std::ifstream in(scratch() / "whole.pliant", std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(in), {});
   return bytes.substr(kCheckpoint.size(), bytes.size() - kCheckpoint.size() - sizeof(std::uint64_t));

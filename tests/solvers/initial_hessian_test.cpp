@@ -111,7 +111,7 @@ TEST(InitialHessian, TheLaplacianDoesNotCareHowTheBodyIsTurnedAndTheRestPoseDoes
 TEST(Laplacian, TakesGrabsInWithoutAFactorisation) {
   const auto model = testing::clamped_beam({4, 2, 2}, 1, "arap", MassKind::lumped);
   const double h = 1.0 / 30;
-  LaplacianMatrix matrix(model, {LaplacianMatrix::Precision::double_precision, {}});
+  LaplacianMatrix matrix(model, {.precision = LaplacianMatrix::Precision::double_precision});
   const auto triangles = model->bodies()[0].surface();
   std::vector<Grab> grabs;
   for (std::size_t k : {3u, 17u, 40u, 41u}) {

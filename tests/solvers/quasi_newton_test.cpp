@@ -84,7 +84,7 @@ TEST(Laplacian, IsTheHessianOfARAPAtRestWithoutRotations) {
   body.fibres = {{find_fibre_law("reinforcement"), {{500, 1, 0}}, {Vec3(1, 1, 0)}, -1}};
   builder.add_body(body);
   const auto model = builder.build();
-  const LaplacianMatrix matrix(model, {LaplacianMatrix::Precision::double_precision, {}});
+  const LaplacianMatrix matrix(model, {.precision = LaplacianMatrix::Precision::double_precision});
   // u linear in space: u^T L u = V grad u^T C grad u exactly, for elements of any order.
   const Vec3 slope(0.3, -0.7, 0.2), d = Vec3(1, 1, 0).normalized();
   VecX u(model->nodes()), Lu;

@@ -30,7 +30,7 @@ class LaplacianMatrix {
   struct Options {
     Precision precision = Precision::single_precision;
     Solve solve = Solve::automatic;
-    StretchRange stretches;
+    StretchRange stretches = {};
   };
 
   LaplacianMatrix(std::shared_ptr<const Model> model, const Options& options);
