@@ -98,7 +98,7 @@ TEST(LinearChoice, FactorisesSlenderOnes) {
     const StepReport report = stepper->step(state, 1.0 / 60);
     ASSERT_TRUE(report.converged()) << report.detail;
     EXPECT_GT(report.factorisations, 0);
-    EXPECT_EQ(report.linear_iterations, 0);
+    EXPECT_LT(report.linear_iterations, 10 * report.iterations) << "with the step's first factor as preconditioner";
   }
 }
 

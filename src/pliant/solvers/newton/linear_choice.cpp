@@ -55,6 +55,7 @@ int LinearChoice::most_iterations() const {
   switch (method()) {
     case LinearMethod::gradients:
       if (!knows_costs() && spent_ < kUnquestioned) return kUnquestioned;
+      if (!may_multigrid_) return may_factor_ ? factor_cost_ : 0;
       return may_factor_ && knows_costs() ? std::min(factor_cost_, multigrid_cost_) : multigrid_cost_;
     case LinearMethod::multigrid:
       if (!may_factor_ || !knows_costs()) return 0;
@@ -72,7 +73,11 @@ void LinearChoice::give_up() {
 
 void LinearChoice::count_gradients(int iterations, bool solved) {
   spent_ = std::min(spent_ + iterations, kUnquestioned);
-  solved ? void(patience_ = kFirstPatience) : give_up();
+  if (solved) {
+    patience_ = kFirstPatience;
+  } else if (may_multigrid_ || knows_costs()) {  // else they may well go on, once it is known what a factor costs
+    give_up();
+  }
 }
 
 void LinearChoice::count_multigrid(int iterations, bool was_set_up, double complexity, bool solved) {

@@ -17,6 +17,8 @@ class LinearChoice {
  public:
   /// Nodes from which there is a choice; below, systems are factorised.
   static constexpr std::int64_t kFewNodes = 1000;
+  /// Below, moving bodies have no use for multigrid.
+  static constexpr std::int64_t kFewForMultigrid = 10000;
 
   /// Of a matrix with this many blocks of 3 x 3 in its upper triangle, of which a factor would have so many entries and
   /// cost so many operations.
@@ -27,6 +29,8 @@ class LinearChoice {
   bool asks_for_costs(std::int64_t nodes) const;
   /// A factor would not fit into memory: no choice.
   void rule_out_factors() { may_factor_ = false; }
+  /// So few nodes, with inertia, that the other two are always about as good.
+  void rule_out_multigrid() { may_multigrid_ = false; }
   /// Nothing but elasticity holds the bodies: plain conjugate gradients need not be tried first.
   void expect_no_inertia();
 
@@ -47,11 +51,13 @@ class LinearChoice {
  private:
   static constexpr int kFirstPatience = 16, kMostPatience = 1024, kUnquestioned = 500, kFirstMultigrid = 160;
 
-  bool prefers_factor() const { return may_factor_ && knows_costs() && factor_cost_ <= multigrid_cost_; }
+  bool prefers_factor() const {
+    return may_factor_ && knows_costs() && (!may_multigrid_ || factor_cost_ <= multigrid_cost_);
+  }
   void give_up();
 
   int factor_cost_ = 0, factor_iterations_ = 0;
-  bool may_factor_ = true;
+  bool may_factor_ = true, may_multigrid_ = true;
   int multigrid_cost_ = kFirstMultigrid;  ///< of the last system, or what is expected of the first
   int systems_ = 0;  ///< to be solved without plain conjugate gradients before they are tried again
   int patience_ = kFirstPatience;

@@ -53,7 +53,11 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
 FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
   const Index nodes = function_.model().nodes();
   if (nodes < LinearChoice::kFewNodes) return solve_direct(kind, g, dx);
-  if (!function_.problem().has_inertia()) choice_.expect_no_inertia();
+  if (!function_.problem().has_inertia()) {
+    choice_.expect_no_inertia();
+  } else if (nodes < LinearChoice::kFewForMultigrid) {
+    choice_.rule_out_multigrid();
+  }
   for (;;) {
     if (!choice_.knows_costs() && choice_.asks_for_costs(nodes)) analyze_model();
     const LinearMethod method = choice_.method();
