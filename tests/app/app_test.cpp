@@ -148,7 +148,13 @@ TEST(App, KilledAtAnyMomentAndResumedTheBitsAreTheSame) {
     std::vector<std::string> arguments = {"run", scene, "--out", folder / "killed"};
     if (!first) arguments.push_back("--resume");
     Program program(folder, arguments);
-    ASSERT_TRUE(program.wait_until([&] { return count_lines(folder / "killed/steps.jsonl") >= lines; }));
+    // Checkpoints are written while the next steps are taken: without one there is nothing to resume from.
+    ASSERT_TRUE(program.wait_until([&] {
+      std::error_code none;
+      return count_lines(folder / "killed/steps.jsonl") >= lines &&
+             std::filesystem::directory_iterator(folder / "killed/checkpoints", none) !=
+                 std::filesystem::directory_iterator();
+    }));
     program.send(SIGKILL);
     const Ended ended = program.wait();
     EXPECT_TRUE(ended.signal == SIGKILL || ended.code == 0) << ended.err;  // a slow tester may come too late

@@ -66,7 +66,7 @@ TEST(SceneMaterial, FibresTakeEveryKindOfDirection) {
   expect_error(with_fibres(stiff), {"[[body.fibres]] needs 'direction' or 'field'"});
   expect_error(with_fibres(stiff + "field = \"helcal\""), {"did you mean 'helical'?"});
   expect_error(with_fibres(stiff + "element_field = \"fibre\""), {"no element field 'fibre'"});
-  expect_error(with_fibres(stiff + "file = \"missing.txt\""), {"missing.txt", "cannot be read"});
+  expect_error(with_fibres(stiff + "file = \"missing.txt\""), {"missing.txt", "no such file"});
   expect_error(with_fibres(stiff + "direction = [1, 0, 0]\nlaw = \"fungi\""), {"did you mean \"fung\"?"});
   expect_error(with_fibres(stiff + "direction = [1, 0, 0]\nshape = 2"), {"has no 'shape'"});
 }

@@ -41,9 +41,9 @@ class Limit {
   rlimit before_{};
 };
 
-/// Takes what the heap has from earlier allocations, which would be handed out again whatever the limit.
+/// Takes what the heap has of earlier arrays, which would be handed out again whatever the limit.
 void use_up_freed_memory() {
-  for (std::size_t size = std::size_t{1} << 20U; size >= 256; size /= 2)
+  for (std::size_t size = std::size_t{1} << 20U; size >= 4096; size /= 2)
     for (;;) {
       const struct mallinfo2 before = mallinfo2();
       void* block = std::malloc(size);

@@ -25,9 +25,10 @@ double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX
 
 }  // namespace
 
-StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model)
+StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model, Balance balance)
     : potential_(potential),
       model_(std::move(model)),
+      balance_(balance),
       elastic_scale_(elastic_energy_scale(*model_)),
       size_(smallest_body_size(*model_)) {}
 
@@ -85,6 +86,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
 /// costs nothing.
 bool StepGuard::is_rough(const Solution& solution) {
   constexpr double kDifference = 1e-9;  // of the size
+  if (balance_ != Balance::all_nodes) return false;
   const double h = potential_.problem().h, longest = h * h * largest_acceleration(model_->mass(), solution.gradient);
   if (longest <= kMostUnbalancedTouching * size_) return false;
   if (ContactStep* contact = potential_.contact(); contact && std::isfinite(contact->minimum_gap(solution.x)))

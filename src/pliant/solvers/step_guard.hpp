@@ -23,14 +23,17 @@ enum class Safeguard { newton, none };
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
 /// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
 /// does not lead them back, and where they belong there Newton's method keeps them so. And so is one that leaves
-/// forces out of balance which move a body by a share of its size.
+/// forces out of balance which move a body by a share of its size, where all nodes are to be in balance.
 ///
 /// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
 /// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
 /// step is one in which time passes more slowly: what falls is held back in the air.
 class StepGuard {
  public:
-  StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model);
+  /// Which nodes are in dynamic balance after a good step. Those that conjac moves quasistatically are not: what is left
+  /// over there is their inertia, and says nothing about the step.
+  enum class Balance { all_nodes, some_nodes };
+  StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model, Balance balance = Balance::all_nodes);
 
   /// The step begins. A family that has the stored energy of x^n at hand (J) passes it.
   void begin();
@@ -50,6 +53,7 @@ class StepGuard {
 
   IncrementalPotential& potential_;
   std::shared_ptr<const Model> model_;
+  Balance balance_;
   double elastic_scale_;                      ///< J
   double size_;                               ///< of the smallest body, m
   double stored_ = 0;                         ///< where the step begins, J
