@@ -72,8 +72,7 @@ TEST(Vtu, KeepsEveryBitOfSeveralBodiesOfDifferentOrder) {
   const std::vector<VtuField> point_fields = {{"velocity", 3, points}};
   const std::vector<VtuField> cell_fields = {{"stress <Pa>", 1, stress}};
   const auto path = folder() / "frame.vtu";
-  write_vtu(path,
-            {.points = points, .cells = cells, .point_fields = point_fields, .cell_fields = cell_fields});
+  write_vtu(path, {.points = points, .cells = cells, .point_fields = point_fields, .cell_fields = cell_fields});
 
   const std::string file = file_content(path);
   EXPECT_NE(file.find("NumberOfPoints=\"34\" NumberOfCells=\"4\""), std::string::npos);

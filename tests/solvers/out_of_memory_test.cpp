@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <vector>
 
 #include "pliant/solvers/catalogue.hpp"
 #include "support/models.hpp"
@@ -43,14 +44,14 @@ class Limit {
 
 /// Takes what the heap has of earlier arrays, which would be handed out again whatever the limit.
 void use_up_freed_memory() {
+  static std::vector<void*> taken;  // for good
+  // In hundreds: asking takes as long as there are pieces.
   for (std::size_t size = std::size_t{1} << 20U; size >= 4096; size /= 2)
-    for (;;) {
+    for (bool grew = false; !grew;) {
       const struct mallinfo2 before = mallinfo2();
-      void* block = std::malloc(size);
+      for (int k = 0; k < 100; ++k) taken.push_back(std::malloc(size));
       const struct mallinfo2 after = mallinfo2();
-      if (after.arena == before.arena && after.hblkhd == before.hblkhd) continue;
-      std::free(block);
-      break;
+      grew = after.arena != before.arena || after.hblkhd != before.hblkhd;
     }
 }
 

@@ -40,8 +40,7 @@ Mat12 mollified_hessian(const ContactPair& pair, const PlacedPair& placed, const
 
 }  // namespace
 
-BarrierEnergy::BarrierEnergy(std::shared_ptr<const ContactModel> model)
-    : model_(std::move(model)), stencils_{4, {}} {}
+BarrierEnergy::BarrierEnergy(std::shared_ptr<const ContactModel> model) : model_(std::move(model)), stencils_{4, {}} {}
 
 void BarrierEnergy::set_pairs(std::vector<ContactPair> pairs) {
   pairs_ = std::move(pairs);
@@ -81,7 +80,8 @@ double BarrierEnergy::normal_force(const ContactPair& pair, const PlacedPair& pl
 void BarrierEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& springs) const {
   for (std::size_t s = 0; s < pairs_.size(); ++s) {
     const PlacedPair placed = place(pairs_[s], model_->nodes, x, obstacles_);
-    const double d2 = placed.closest.d2, k = factor(pairs_[s], placed) * normal_curvature(barrier_of(pairs_[s], placed), d2);
+    const double d2 = placed.closest.d2,
+                 k = factor(pairs_[s], placed) * normal_curvature(barrier_of(pairs_[s], placed), d2);
     if (!(k > 0) || !std::isfinite(k)) continue;
     ContactSpring& spring = springs.emplace_back();
     std::copy_n(stencils_[static_cast<Index>(s)], 4, spring.nodes.begin());

@@ -54,11 +54,11 @@ class Stepper {
  public:
   virtual ~Stepper();
   virtual std::string_view name() const = 0;
-  /// Never throws std::bad_alloc: a step for which memory does not suffice is reported as such. With a control, others may
-  /// end the step before it is done; the outcome is then `interrupted`.
+  /// Never throws std::bad_alloc: a step for which memory does not suffice is reported as such. With a control, others
+  /// may end the step before it is done; the outcome is then `interrupted`.
   StepReport step(State& state, double h, StepControl* control = nullptr);
-  /// Whether an earlier step was left in its middle: memory ran out, or it was interrupted. What is left here is then not
-  /// to be relied on, and all further steps are refused: a new stepper is to be made (Simulation does).
+  /// Whether an earlier step was left in its middle: memory ran out, or it was interrupted. What is left here is then
+  /// not to be relied on, and all further steps are refused: a new stepper is to be made (Simulation does).
   bool is_spoilt() const { return spoilt_by_.has_value(); }
 
   /// What is left unbalanced at the end of the last accepted step: the gradient of its incremental potential, N, zero

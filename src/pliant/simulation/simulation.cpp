@@ -167,7 +167,8 @@ const VecX& Simulation::unbalanced_forces() const {
 }
 
 Snapshot Simulation::snapshot() const {
-  Snapshot snapshot{fingerprint_, cuts_made_, *state_, stepper_->is_spoilt() ? std::vector<double>() : stepper_->memory()};
+  Snapshot snapshot{fingerprint_, cuts_made_, *state_,
+                    stepper_->is_spoilt() ? std::vector<double>() : stepper_->memory()};
   snapshot.state.grabs.clear();
   return snapshot;
 }

@@ -58,9 +58,9 @@ class Simulation {
   std::size_t cuts_made() const { return cuts_made_; }
 
   /// Advances the state by the scene's time step. A step that has not converged leaves the state as it was, unless the
-  /// scene says to proceed and there is a last iterate. A control lets others end a step that takes too long: as if it had
-  /// not begun. After such a step, and after one that ran out of memory, the next is taken by a new stepper, which remembers
-  /// nothing of earlier steps: as accurate, though its bits may differ.
+  /// scene says to proceed and there is a last iterate. A control lets others end a step that takes too long: as if it
+  /// had not begun. After such a step, and after one that ran out of memory, the next is taken by a new stepper, which
+  /// remembers nothing of earlier steps: as accurate, though its bits may differ.
   StepReport step(StepControl* control = nullptr);
   /// Whether step() has taken the step of this report.
   bool took(const StepReport& report) const {

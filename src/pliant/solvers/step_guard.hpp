@@ -30,8 +30,8 @@ enum class Safeguard { newton, none };
 /// step is one in which time passes more slowly: what falls is held back in the air.
 class StepGuard {
  public:
-  /// Which nodes are in dynamic balance after a good step. Those that conjac moves quasistatically are not: what is left
-  /// over there is their inertia, and says nothing about the step.
+  /// Which nodes are in dynamic balance after a good step. Those that conjac moves quasistatically are not: what is
+  /// left over there is their inertia, and says nothing about the step.
   enum class Balance { all_nodes, some_nodes };
   StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model, Balance balance = Balance::all_nodes);
 

@@ -41,7 +41,8 @@ ConjacStepper::ConjacStepper(std::shared_ptr<const Model> model, const ConjacOpt
   mass_.resize(this->model()->rest().size());
   for (Index i = 0; i < this->model()->nodes(); ++i) node(mass_, i).setConstant(this->model()->mass().lumped()[i]);
   // Newton's method moves no links.
-  if (options.safeguard == Safeguard::newton && !links_) guard_.emplace(potential(), this->model(), StepGuard::Balance::some_nodes);
+  if (options.safeguard == Safeguard::newton && !links_)
+    guard_.emplace(potential(), this->model(), StepGuard::Balance::some_nodes);
   if (!potential().contact()) return;
   contact_.emplace(potential(), this->model(), options.contact);
   linear_contact_.emplace();
