@@ -18,13 +18,14 @@ void PrintTo(const BadScene& bad, std::ostream* out) { *out << bad.name; }
 
 class ABadScene : public testing::TestWithParam<BadScene> {};
 
-TEST_P(ABadScene, GetsOneMessageWithFileLineKeyAndRemedy) {
+TEST_P(ABadScene, GetsAMessageWithFileLineKeyAndRemedy) {
   const BadScene& bad = GetParam();
   const std::string message = error_of(scene_with(bad.line, bad.text, bad.more));
   ASSERT_FALSE(message.empty()) << "accepted";
+  // A mistyped key may leave another one missing, which is told too, in a line of its own behind.
+  const std::string first = message.substr(0, message.find('\n'));
   for (const std::string& fragment : bad.fragments)
-    EXPECT_NE(message.find(fragment), std::string::npos) << "looked for: " << fragment << "\nin: " << message;
-  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    EXPECT_NE(first.find(fragment), std::string::npos) << "looked for: " << fragment << "\nin: " << message;
 }
 
 INSTANTIATE_TEST_SUITE_P(
