@@ -93,6 +93,8 @@ def _array(values: list[Any]) -> NDArray[np.float64]:
 
 def _trial(data: dict[str, Any]) -> Trial:
     error = data["error"]
+    if error is None:  # the first of a sweep is what the others are measured against
+        error = 0.0 if data["finished"] else np.inf
     return Trial(
         data["solver"],
         data["setting"],
@@ -101,7 +103,7 @@ def _trial(data: dict[str, Any]) -> Trial:
         data["detail"],
         data["median_milliseconds"],
         data["mean_iterations"],
-        np.inf if error is None else error,
+        error,
         {name: _array(values) for name, values in data.get("series", {}).items()},
     )
 
