@@ -1,6 +1,8 @@
 #include "pliant/solvers/newton/linear_choice.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pliant/base/error.hpp"
 
@@ -10,101 +12,191 @@ namespace {
 
 // Of one core of the machines at hand, ns. Only ratios matter, and those of arithmetic to memory have been much the
 // same for years.
-constexpr double kFlop = 0.05;          ///< of a factorisation's dense kernels
-constexpr double kFactorEntry = 12;     ///< assembling and solving with it
+constexpr double kFlop = 0.041;         ///< of a factorisation's dense kernels
+constexpr double kFactorEntry = 9.5;    ///< assembling and solving with it
 constexpr double kSolveEntry = 2;       ///< solving alone
 constexpr double kProductBlock = 7;     ///< of an iteration of conjugate gradients, in float
-constexpr double kAssemblyBlock = 400;  ///< of all else in a Newton iteration
+constexpr double kAssemblyBlock = 200;  ///< of all else in a Newton iteration
 /// Newton's iterations with conjugate gradients, which solve only as accurately as pays off, over those with factors.
 constexpr double kMoreNewton = 1.25;
-// Of multigrid, per block: what the finest level costs, and what all levels cost in proportion to their numbers.
+// Of multigrid, per block: what the finest level costs, and what all levels cost in proportion to their numbers. Its
+// set-up multiplies matrices, and costs the more, the more blocks a row has: these are for kRow.
+constexpr double kRow = 12;
 constexpr double kSetUpFinest = 100, kSetUpAll = 200;
 constexpr double kCycleFinest = 40, kCycleAll = 12;
 
+/// All else, in plain iterations.
+constexpr double kOther = kAssemblyBlock / kProductBlock;
+/// What is expected of multigrid before it was tried: levels of 2.2 times the finest matrix, four cycles a system.
+constexpr double kUsualComplexity = 2.2, kUsualCycles = 4;
+
 constexpr std::int64_t kVeryLarge = 50000;
-constexpr int kSlowMultigrid = 600, kMostCost = 1000000;
+constexpr double kUnquestioned = 500;   ///< cost of iterations, before that of factors is asked for
+constexpr double kSlowMultigrid = 600;  ///< cost of a system
+constexpr double kClearly = 2;          ///< times what another method would cost: then a step goes on with that one
+constexpr double kHysteresis = 0.9;     ///< a method is left for one that costs this much of it
+constexpr double kHopeless = 3;         ///< times the cost of the method at hand: factors are not tried again
+constexpr double kMostCost = 1e9;
+constexpr int kFirstPatience = 16, kMostPatience = 1024;
+
+constexpr std::array<LinearMethod, 3> kAll = {LinearMethod::gradients, LinearMethod::multigrid, LinearMethod::factor};
+std::size_t index(LinearMethod method) { return static_cast<std::size_t>(method); }
+
+double cycle_cost(double complexity) { return (kCycleFinest + kCycleAll * complexity) / kProductBlock; }
+double iteration_cost(LinearMethod method) {
+  return method == LinearMethod::multigrid ? cycle_cost(kUsualComplexity) : 1;
+}
 
 }  // namespace
 
-void LinearChoice::set_factor_costs(std::int64_t blocks, std::int64_t factor_entries, double flops) {
-  const auto count = static_cast<double>(blocks);
-  const double other = kAssemblyBlock * count;
-  const double factor = kFlop * flops + kFactorEntry * static_cast<double>(factor_entries);
-  const double with_factor = kSolveEntry * static_cast<double>(factor_entries) + 2 * kProductBlock * count;
-  factor_iterations_ = static_cast<int>(std::clamp(0.5 * factor / with_factor, 1.0, 50.0));
-  const double left = (factor + other) / kMoreNewton - other;
-  factor_cost_ = static_cast<int>(std::clamp(left / (kProductBlock * count), 1.0, double(kMostCost)));
+LinearChoice::LinearChoice(std::int64_t nodes, std::int64_t blocks)
+    : nodes_(nodes), blocks_(blocks), until_retry_(kFirstPatience), patience_(kFirstPatience) {}
+
+void LinearChoice::set_factor_costs(std::int64_t entries, double flops) {
+  constexpr double kWorthwhile = 6;  // an inexact direction may cost a Newton iteration
+  const double iteration = kProductBlock * static_cast<double>(blocks_), count = static_cast<double>(entries);
+  factor_cost_ = (kFlop * flops + kFactorEntry * count) / iteration;
+  factor_iteration_ = kSolveEntry * count / iteration + 2;  // the product is in double
+  const double iterations = std::min(0.5 * factor_cost_ / factor_iteration_, 50.0);
+  factor_iterations_ = iterations < kWorthwhile ? 0 : static_cast<int>(iterations);
 }
 
-bool LinearChoice::asks_for_costs(std::int64_t nodes) const {
-  return spent_ >= kUnquestioned && (nodes <= kVeryLarge || multigrid_cost_ > kSlowMultigrid);
+bool LinearChoice::asks_for_factor_costs() {
+  if (factor_cost_ > 0) return false;
+  asked_ = asked_ || (total_ >= kUnquestioned &&
+                      (nodes_ <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid));
+  return asked_;
 }
 
-void LinearChoice::expect_no_inertia() {
-  if (spent_ > 0) return;
-  spent_ = kUnquestioned;
-  systems_ = patience_ = kMostPatience;
+double LinearChoice::set_up_cost(double complexity) const {
+  const double row = 2 * static_cast<double>(blocks_) / static_cast<double>(nodes_) - 1;
+  return (kSetUpFinest + kSetUpAll * complexity) * (row / kRow) / kProductBlock;
 }
 
-LinearMethod LinearChoice::method() const {
-  if (systems_ == 0) return LinearMethod::gradients;
-  return prefers_factor() ? LinearMethod::factor : LinearMethod::multigrid;
-}
-
-int LinearChoice::most_iterations() const {
-  switch (method()) {
+double LinearChoice::expected(LinearMethod method) const {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const double known = cost_[index(method)];
+  switch (method) {
     case LinearMethod::gradients:
-      if (!knows_costs() && spent_ < kUnquestioned) return kUnquestioned;
-      if (!may_multigrid_) return may_factor_ ? factor_cost_ : 0;
-      return may_factor_ && knows_costs() ? std::min(factor_cost_, multigrid_cost_) : multigrid_cost_;
+      return known;
     case LinearMethod::multigrid:
-      if (!may_factor_ || !knows_costs()) return 0;
-      return std::max(1, static_cast<int>(kProductBlock * factor_cost_ / (kCycleFinest + 2 * kCycleAll)));
+      if (known > 0) return known;
+      return kOther + set_up_cost(kUsualComplexity) / last_systems_ + kUsualCycles * cycle_cost(kUsualComplexity);
     case LinearMethod::factor:
       break;
   }
-  return 0;
+  if (!may_factor_ || factor_cost_ == 0) return kNever;
+  return (known > 0 ? known : kOther + factor_cost_) / kMoreNewton;
 }
 
-void LinearChoice::give_up() {
-  systems_ = patience_;
-  patience_ = std::min(2 * patience_, kMostPatience);
+LinearMethod LinearChoice::cheapest_besides(LinearMethod method) const {
+  LinearMethod best = method;
+  for (const LinearMethod other : kAll)
+    if (other != method && (best == method || expected(other) < expected(best))) best = other;
+  return best;
 }
 
-void LinearChoice::count_gradients(int iterations, bool solved) {
-  spent_ = std::min(spent_ + iterations, kUnquestioned);
-  if (solved) {
-    patience_ = kFirstPatience;
-  } else if (may_multigrid_ || knows_costs()) {  // else they may well go on, once it is known what a factor costs
-    give_up();
+void LinearChoice::begin_step(bool has_inertia) {
+  if (systems_ > 0) end_step();
+  spent_ = 0;
+  systems_ = 0;
+  if (!has_inertia && cost_[index(LinearMethod::gradients)] == 0) cost_[index(LinearMethod::gradients)] = kMostCost;
+  const LinearMethod other = cheapest_besides(method_);
+  if (expected(other) < kHysteresis * expected(method_)) {
+    method_ = other;
+    until_retry_ = patience_;
+  } else if (--until_retry_ <= 0) {
+    until_retry_ = patience_;
+    if (other == LinearMethod::factor && expected(other) > kHopeless * expected(method_)) return;
+    method_ = other;
+    until_retry_ = patience_ = std::min(2 * patience_, kMostPatience);
   }
 }
 
+/// What a step by one method has cost is what its systems cost, on average; a mean with what was known before.
+void LinearChoice::end_step() {
+  double& known = cost_[index(method_)];
+  const double cost = spent_ / systems_;
+  known = known > 0 && known < kMostCost ? 0.5 * (known + cost) : cost;
+  last_systems_ = systems_;
+}
+
+/// Of the whole step, as long as its systems are as many as those of the step before.
+double LinearChoice::allowance() const {
+  return kClearly * expected(cheapest_besides(method_)) * std::max<double>(last_systems_, systems_ + 1);
+}
+
+int LinearChoice::most_iterations() const {
+  constexpr double kAtLeast = 10, kAtMost = 1e6;
+  const double left = (allowance() - spent_ - kOther) / iteration_cost(method_);
+  return std::isfinite(left) ? static_cast<int>(std::clamp(left, kAtLeast, kAtMost)) : 0;
+}
+
+void LinearChoice::add(double cost, bool solved) {
+  spent_ += cost;
+  total_ = std::min(total_ + cost, kUnquestioned);
+  if (solved) {
+    spent_ += kOther;
+    ++systems_;
+    return;
+  }
+  // What the next method costs is judged by what is left of the step.
+  const LinearMethod next = cheapest_besides(method_);
+  cost_[index(method_)] = std::min(kMostCost, std::max(1.5 * expected(next), spent_ / (systems_ + 1)));
+  method_ = next;
+  spent_ = 0;
+  systems_ = 0;
+  until_retry_ = patience_;
+}
+
+void LinearChoice::count_gradients(int iterations, bool solved) { add(iterations, solved); }
+
 void LinearChoice::count_multigrid(int iterations, bool was_set_up, double complexity, bool solved) {
-  if (solved) --systems_;
-  const double set_up = was_set_up ? kSetUpFinest + kSetUpAll * complexity : 0;
-  const double cost = (set_up + iterations * (kCycleFinest + kCycleAll * complexity)) / kProductBlock;
-  // Numbers that were kept are cheap; what counts is what a step costs on the whole.
-  const double known = was_set_up ? cost : (3 * multigrid_cost_ + cost) / 4;
-  multigrid_cost_ = static_cast<int>(std::clamp(solved ? known : 2 * cost, 1.0, double(kMostCost)));
+  add((was_set_up ? set_up_cost(complexity) : 0) + iterations * cycle_cost(complexity), solved);
+}
+
+void LinearChoice::count_factor() { add(factor_cost_, true); }
+
+void LinearChoice::count_kept_factor(int iterations, bool solved) {
+  const double cost = iterations * factor_iteration_;
+  if (solved) return add(cost, true);
+  spent_ += cost;  // a new factor follows
 }
 
 std::vector<double> LinearChoice::memory() const {
-  if (spent_ == 0) return {};
-  return {double(systems_), double(patience_), double(spent_), double(multigrid_cost_)};
+  if (total_ == 0) return {};
+  return {static_cast<double>(index(method_)),
+          cost_[0],
+          cost_[1],
+          cost_[2],
+          total_,
+          spent_,
+          double(systems_),
+          last_systems_,
+          double(until_retry_),
+          double(patience_),
+          double(asked_)};
 }
 
 void LinearChoice::recall(std::span<const double> memory) {
-  *this = LinearChoice();  // what a factor costs is asked again
+  *this = LinearChoice(nodes_, blocks_);  // what a factor costs is asked again
   if (memory.empty()) return;
+  const auto is_cost = [](double v) { return v >= 0 && v <= kMostCost; };
   const auto is_count = [](double v, int most) { return v >= 0 && v <= most && v == std::floor(v); };
-  if (memory.size() != 4 || !is_count(memory[0], kMostPatience) || !is_count(memory[1], kMostPatience) ||
-      !is_count(memory[2], kUnquestioned) || !is_count(memory[3], kMostCost) || memory[1] < kFirstPatience)
+  if (memory.size() != 11 || !is_count(memory[0], int(kMethods) - 1) ||
+      !std::all_of(memory.begin() + 1, memory.begin() + 6, is_cost) || !is_count(memory[6], 1000000) ||
+      !(memory[7] >= 1 && memory[7] <= 1e6) || !is_count(memory[8], kMostPatience) ||
+      !is_count(memory[9], kMostPatience) || memory[9] < kFirstPatience || !is_count(memory[10], 1))
     throw InputError("the saved choice of a linear solver is none");
-  systems_ = static_cast<int>(memory[0]);
-  patience_ = static_cast<int>(memory[1]);
-  spent_ = static_cast<int>(memory[2]);
-  multigrid_cost_ = static_cast<int>(memory[3]);
+  method_ = static_cast<LinearMethod>(static_cast<int>(memory[0]));
+  std::copy_n(memory.begin() + 1, kMethods, cost_.begin());
+  total_ = memory[4];
+  spent_ = memory[5];
+  systems_ = static_cast<int>(memory[6]);
+  last_systems_ = memory[7];
+  until_retry_ = static_cast<int>(memory[8]);
+  patience_ = static_cast<int>(memory[9]);
+  asked_ = memory[10] != 0;
 }
 
 }  // namespace pliant

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,59 +9,73 @@ namespace pliant {
 
 enum class LinearMethod { gradients, multigrid, factor };
 
-/// Decides for `linear = "auto"` how systems are solved (docs/newton.md, "The linear systems"): by plain conjugate
-/// gradients as long as they are cheapest; else by conjugate gradients with multigrid or by factorisations, with
-/// another try now and then. Costs are counts of operations and bytes in units of one plain iteration, not times: the
-/// same choice on any machine, with any number of threads and any load.
+/// Decides for `linear = "auto"` how the systems of a step are solved (docs/newton.md, "The linear systems"): by
+/// conjugate gradients, plain or with multigrid, or by factorisations, whichever has cost least for a system lately. A
+/// step that turns out to cost more than another method would have goes on with that one. Costs are counts of
+/// operations and bytes in units of one plain iteration, not times: the same choice on any machine, with any number of
+/// threads and any load.
+///
+/// A method that was never tried is expected to cost what it costs on common bodies. One that was left is tried again
+/// after 16 steps, then 32, up to 1024, as bodies and their motion change.
 class LinearChoice {
  public:
   /// Nodes from which there is a choice; below, systems are factorised.
   static constexpr std::int64_t kFewNodes = 1000;
-  /// Below, moving bodies have no use for multigrid.
-  static constexpr std::int64_t kFewForMultigrid = 10000;
 
-  /// Of a matrix with this many blocks of 3 x 3 in its upper triangle, of which a factor would have so many entries and
-  /// cost so many operations.
-  void set_factor_costs(std::int64_t blocks, std::int64_t factor_entries, double flops);
-  bool knows_costs() const { return factor_cost_ > 0; }
-  /// To know them takes an order of elimination, which is only made when conjugate gradients have cost as much, and for
-  /// very large systems only where multigrid is slow, too.
-  bool asks_for_costs(std::int64_t nodes) const;
+  /// For matrices with this many blocks of 3 x 3 in their upper triangle.
+  LinearChoice(std::int64_t nodes, std::int64_t blocks);
+
+  /// A factor would have so many entries and cost so many operations.
+  void set_factor_costs(std::int64_t entries, double flops);
+  /// To know them takes an order of elimination, which is only made when iterations have cost as much, and for very
+  /// large systems only where multigrid is slow.
+  bool asks_for_factor_costs();
   /// A factor would not fit into memory: no choice.
   void rule_out_factors() { may_factor_ = false; }
-  /// So few nodes, with inertia, that the other two are always about as good.
-  void rule_out_multigrid() { may_multigrid_ = false; }
-  /// Nothing but elasticity holds the bodies: plain conjugate gradients need not be tried first.
-  void expect_no_inertia();
 
-  LinearMethod method() const;
-  /// Iterations after which a method has cost as much as another one; 0: there is none.
+  /// Before the first system of a step. Where nothing but elasticity holds the bodies, plain conjugate gradients need
+  /// not be tried first.
+  void begin_step(bool has_inertia);
+  LinearMethod method() const { return method_; }
+  /// Iterations after which this step has cost clearly more than another method is expected to; 0: there is none.
   int most_iterations() const;
-  /// Iterations with an older factor as preconditioner that cost half of a new one.
+  /// Iterations with an older factor as preconditioner that cost half of a new one; 0 where they do not pay.
   int most_iterations_with_factor() const { return factor_iterations_; }
+
   /// After a system was solved, or given up, by iterations.
   void count_gradients(int iterations, bool solved);
   void count_multigrid(int iterations, bool was_set_up, double complexity, bool solved);
-  void count_factor() { --systems_; }
+  /// After a factorisation, and after iterations with an older factor.
+  void count_factor();
+  void count_kept_factor(int iterations, bool solved);
 
   /// As Stepper::memory().
   std::vector<double> memory() const;
   void recall(std::span<const double> memory);
 
  private:
-  static constexpr int kFirstPatience = 16, kMostPatience = 1024, kUnquestioned = 500, kFirstMultigrid = 160;
+  static constexpr std::size_t kMethods = 3;
 
-  bool prefers_factor() const {
-    return may_factor_ && knows_costs() && (!may_multigrid_ || factor_cost_ <= multigrid_cost_);
-  }
-  void give_up();
+  double set_up_cost(double complexity) const;
+  double expected(LinearMethod method) const;
+  LinearMethod cheapest_besides(LinearMethod method) const;
+  double allowance() const;
+  void add(double cost, bool solved);
+  void end_step();
 
-  int factor_cost_ = 0, factor_iterations_ = 0;
-  bool may_factor_ = true, may_multigrid_ = true;
-  int multigrid_cost_ = kFirstMultigrid;  ///< of the last system, or what is expected of the first
-  int systems_ = 0;  ///< to be solved without plain conjugate gradients before they are tried again
-  int patience_ = kFirstPatience;
-  int spent_ = 0;  ///< iterations of plain conjugate gradients, as far as they matter
+  std::int64_t nodes_, blocks_;
+  // What a factorisation costs, and an iteration with it as preconditioner; 0: not known.
+  double factor_cost_ = 0, factor_iteration_ = 0;
+  int factor_iterations_ = 0;
+  bool may_factor_ = true;
+  bool asked_ = false;                   ///< for the costs of a factor
+  std::array<double, kMethods> cost_{};  ///< of a system by each method, lately; 0: not known
+  double total_ = 0;                     ///< cost of all iterations, as far as it matters
+  LinearMethod method_ = LinearMethod::gradients;
+  double spent_ = 0;         ///< in this step
+  int systems_ = 0;          ///< of this step by `method_`
+  double last_systems_ = 3;  ///< of the step before
+  int until_retry_, patience_;
 };
 
 }  // namespace pliant

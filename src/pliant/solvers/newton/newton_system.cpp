@@ -9,14 +9,18 @@
 namespace pliant {
 
 NewtonSystem::NewtonSystem(StepFunction& function, const LinearOptions& options)
-    : function_(function), options_(options), A_(function.model().pattern(), 3), inexact_(function.model()) {}
+    : function_(function),
+      options_(options),
+      A_(function.model().pattern(), 3),
+      inexact_(function.model()),
+      choice_(function.model().nodes(), function.model().pattern()->blocks()) {}
 
 void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
   inexact_.begin_step();
   multigrid_systems_ = 0;
   has_kept_factor_ = false;
-  step_begins_ = true;
+  step_begins_ = chooses_ = true;
   last_norm_ = 0;
   last_forcing_ = 0;
 }
@@ -47,24 +51,19 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
   return status;
 }
 
-/// Small systems are factorised. Large ones are left to conjugate gradients, which are looked after: where they do not
-/// get there by the time multigrid or a factorisation would have taken, the system is solved by the cheaper of these
-/// after all, and so are the next.
+/// Small systems are factorised. For large ones there is a choice, which is looked after: where iterations do not get
+/// there by the time another method would have taken, the system is solved by that one, and so are the next.
 FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
-  const Index nodes = function_.model().nodes();
-  if (nodes < LinearChoice::kFewNodes) return solve_direct(kind, g, dx);
-  if (!function_.problem().has_inertia()) {
-    choice_.expect_no_inertia();
-  } else if (nodes < LinearChoice::kFewForMultigrid) {
-    choice_.rule_out_multigrid();
-  }
+  if (function_.model().nodes() < LinearChoice::kFewNodes) return solve_direct(kind, g, dx);
   for (;;) {
-    if (!choice_.knows_costs() && choice_.asks_for_costs(nodes)) analyze_model();
+    if (choice_.asks_for_factor_costs()) analyze_model();
+    if (chooses_) choice_.begin_step(function_.problem().has_inertia());
+    chooses_ = false;
     const LinearMethod method = choice_.method();
     if (method == LinearMethod::factor) {
-      choice_.count_factor();
       FactorStatus status = FactorStatus::ok;
       if (solve_with_kept_factor(kind, g, dx, status)) return status;
+      choice_.count_factor();
       status = solve_direct(kind, g, dx);
       has_kept_factor_ = status == FactorStatus::ok && kind == Factorisation::llt;
       return status;
@@ -96,7 +95,7 @@ void NewtonSystem::analyze_model() {
   model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
   const SparseCholesky::Statistics statistics = cholesky_.statistics();
   model_flops_ = statistics.flops;
-  choice_.set_factor_costs(analysed_->blocks(), statistics.factor_entries, statistics.flops);
+  choice_.set_factor_costs(statistics.factor_entries, statistics.flops);
   if (static_cast<double>(statistics.factor_bytes) > kShareOfMemory * physical_memory()) choice_.rule_out_factors();
 }
 
@@ -186,7 +185,9 @@ bool NewtonSystem::solve_with_kept_factor(Factorisation kind, const VecX& g, Vec
   constexpr double kTolerance = 1e-4;  // as good as exact: Newton's iterations stay what they are
   if (!has_kept_factor_ || kind != Factorisation::llt || analysed_ != A_.shared_pattern()) return false;
   const int most = choice_.most_iterations_with_factor();
+  if (most == 0) return false;
   const PcgReport result = inexact_.solve_with_factor(cholesky_, A_, g, dx, {kTolerance, most}, *report_);
+  choice_.count_kept_factor(result.iterations, result.outcome != PcgOutcome::iteration_limit);
   if (result.outcome == PcgOutcome::iteration_limit) return false;
   status = result.outcome == PcgOutcome::converged    ? FactorStatus::ok
            : result.outcome == PcgOutcome::not_finite ? FactorStatus::not_finite

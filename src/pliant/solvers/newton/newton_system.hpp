@@ -70,8 +70,8 @@ class NewtonSystem {
   SparseCholesky cholesky_;
   std::shared_ptr<const BlockPattern> analysed_;  ///< the pattern of the last analysis
   bool is_first_analysis_ = false;                ///< it is what a step that begins with this pattern gets
-  bool step_begins_ = true;
-  std::vector<Index> model_order_;  ///< of elimination, for the model's pattern
+  bool step_begins_ = true, chooses_ = true;      ///< no system of the step was factorised, or solved, so far
+  std::vector<Index> model_order_;                ///< of elimination, for the model's pattern
   double model_flops_ = 0;
   bool has_kept_factor_ = false;  ///< an LL^T of this step, of the pattern `analysed_`
   std::vector<double> factored_;  ///< entries that the factor at hand belongs to, if it is to be kept in parts
