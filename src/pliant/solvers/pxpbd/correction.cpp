@@ -1,5 +1,6 @@
 #include "pliant/solvers/pxpbd/correction.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "pliant/sim/judgement.hpp"
@@ -27,6 +28,25 @@ bool goes_by_residual(const Model& model, CorrectionKind kind) {
 }
 
 }  // namespace
+
+void RunawayTest::begin(const double* nodes, Index count) {
+  before_.assign(nodes, nodes + 4 * static_cast<std::ptrdiff_t>(count));
+  moved_ = HUGE_VAL;
+  grown_ = 0;
+}
+
+bool RunawayTest::runs_away(const double* nodes) {
+  constexpr double kGrowth = 1.5, kFar = 0.01;
+  constexpr int kTimes = 2;
+  double largest = 0;
+  for (std::size_t k = 0; k < before_.size(); ++k) {
+    largest = std::max(largest, std::abs(nodes[k] - before_[k]));
+    before_[k] = nodes[k];
+  }
+  grown_ = largest > kGrowth * moved_ ? grown_ + 1 : 0;
+  moved_ = largest;
+  return !std::isfinite(largest) || (grown_ >= kTimes && largest > kFar * size_);
+}
 
 Correction::Correction(IncrementalPotential& potential, const CorrectionOptions& options)
     : potential_(potential),

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/solvers/newton/newton_minimiser.hpp"
 
@@ -16,6 +18,22 @@ enum class CorrectionKind {
 struct CorrectionOptions {
   CorrectionKind kind = CorrectionKind::automatic;
   double tolerance = 1e-4;  ///< share of the smallest body's size
+};
+
+/// Sees sweeps run away before they are done: the largest move of a node has grown by half twice in a row, and is now
+/// more than a hundredth of the smallest body's size. Sweeps that converge move nodes less and less.
+class RunawayTest {
+ public:
+  explicit RunawayTest(double size) : size_(size) {}
+  void begin(const double* nodes, Index count);
+  /// After a sweep, with four doubles per node (kNodeStride).
+  bool runs_away(const double* nodes);
+
+ private:
+  double size_;  ///< m
+  std::vector<double> before_;
+  double moved_ = 0;
+  int grown_ = 0;
 };
 
 /// Ends a step that sweeps did not solve (docs/pxpbd.md, "Where sweeps do not keep up"): a few steps of Newton's method

@@ -40,9 +40,15 @@ struct ElementBatch {
   /// A = sum_i w_i g_i g_i^T, packed, 1/(kg m^2): how the inverse masses w_i of the unknowns resist or follow a stress,
   /// with g_i the gradient of F by unknown i. x_i += w_i Q g_i changes F by Q A.
   Batch<6> metric;
+  /// A, and in elements so thin that its eigenvalues are far apart a multiple of 1 beside it: what FP-PXPBD solves for
+  /// stresses with (docs/pxpbd.md, "Slivers").
+  Batch<6> round_metric;
   Index elements[kBatch];
   int count = 0;
   int group = 0;
+
+  /// Writes both metrics of a lane.
+  void set_metric(int lane, const Mat3& A);
 };
 
 /// Linear tetrahedra of all bodies of a model, in colour order. What the model may be made of is for SolverSupport to

@@ -188,7 +188,8 @@ void FirstPiolaUpdate::update(Index b, const Batch9& F, Batch9& Q) {
 
 /// Newton on an element while its neighbours' stresses stay, eqs. (29) to (34). With P the element's stress, its local
 /// potential per volume is h^2 V/2 P : (P A) + Psi(F): the first term is the inertia of its nodes against the positions
-/// they would have without it. Each step halves its length until that potential falls (docs/pxpbd.md).
+/// they would have without it. Each step halves its length until that potential falls (docs/pxpbd.md). Slivers are
+/// searched with the round metric too, as if their nodes were lighter; how far these really go is for F to say.
 void FirstPiolaUpdate::full_update(std::size_t b, const Batch9& F0, Batch9& Q) {
   constexpr int kHalvings = 12;
   constexpr double kDecrease = 1e-4, kNoise = 1e-13;
@@ -211,10 +212,10 @@ void FirstPiolaUpdate::full_update(std::size_t b, const Batch9& F0, Batch9& Q) {
     bool accepted[kBatch] = {};
     for (int p = 0; p < kBatch; ++p) {
       const double vh2 = h_ * h_ * batch.volume[0][p];
-      linear[p] = vh2 * inner_by_metric(P, dP, batch.metric, p);
-      quadratic[p] = 0.5 * vh2 * inner_by_metric(dP, dP, batch.metric, p);
+      linear[p] = vh2 * inner_by_metric(P, dP, batch.round_metric, p);
+      quadratic[p] = 0.5 * vh2 * inner_by_metric(dP, dP, batch.round_metric, p);
       slope[p] = linear[p] + inner(stress_now, dF, p);
-      noise[p] = kNoise * (std::abs(psi[0][p]) + vh2 * inner_by_metric(P, P, batch.metric, p));
+      noise[p] = kNoise * (std::abs(psi[0][p]) + vh2 * inner_by_metric(P, P, batch.round_metric, p));
       alpha[p] = 1;
     }
     for (int halving = 0; halving <= kHalvings; ++halving) {
@@ -237,8 +238,8 @@ void FirstPiolaUpdate::full_update(std::size_t b, const Batch9& F0, Batch9& Q) {
         const double change = alpha[p] * dP[c][p];
         P[c][p] += change;
         Q[c][p] -= h_ * h_ * batch.volume[0][p] * change;
-        F[c][p] += alpha[p] * dF[c][p];
       }
+    if (k + 1 < options_.inner) moved_gradients(batch, F0, Q, F);
   }
 }
 

@@ -316,8 +316,7 @@ void GridPxpbdStepper::prepare_elements() {
              ++k)
           A += nodes_[4 * static_cast<std::size_t>(stencils_[k]) + 3] * stencil_gradients_[k] *
                stencil_gradients_[k].transpose();
-        for (int j = 0; j < 3; ++j)
-          for (int i = 0; i <= j; ++i) batch.metric[packed(i, j)][p] = A(i, j);
+        batch.set_metric(p, A);
       }
     }
   });

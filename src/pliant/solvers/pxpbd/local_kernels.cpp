@@ -118,11 +118,12 @@ void scatter_forces_batch(const ElementBatch& batch, const Batch9& Q, double* fo
 
 // --- Small algebra --------------------------------------------------------------------------------------------------
 
-HWY_INLINE Symmetric3 load_metric(const ElementBatch& batch, int lane) {
+HWY_INLINE Symmetric3 load_symmetric(const Batch<6>& packed, int lane) {
   Symmetric3 A;
-  for (int c = 0; c < 6; ++c) A.m[c] = Real::load(batch.metric.row[c] + lane);
+  for (int c = 0; c < 6; ++c) A.m[c] = Real::load(packed.row[c] + lane);
   return A;
 }
+HWY_INLINE Symmetric3 load_metric(const ElementBatch& batch, int lane) { return load_symmetric(batch.metric, lane); }
 
 HWY_INLINE Matrix3 times(const Matrix3& N, const Symmetric3& A) {
   Matrix3 out;
@@ -389,38 +390,46 @@ HWY_INLINE StressModel invariant_model(const Matrix3& F, Real mu, Real lambda) {
 
 /// One quasi-Newton step: with Y = (1 + h^2 V c A)^{-1} the equations dP = r + c dF + l W (W : dF), dF = -h^2 V dP A
 /// have the solution dP = (r + l s W) Y, s = W : dF = -(W : r - W : r Y) / (c + l (W : W - W : W Y)) (eqs. (34), (49)).
-HWY_INLINE void quasi_newton_step(const StressModel& m, const Symmetric3& A, Real vh2, Matrix3& F, Matrix3& P,
-                                  Matrix3& Q) {
+HWY_INLINE void quasi_newton_step(const StressModel& m, const Symmetric3& A, Real vh2, Matrix3& P, Matrix3& Q) {
   Matrix3 r;
   for (int e = 0; e < 9; ++e) r.m[e] = m.P.m[e] - P.m[e];
   const Symmetric3 Y = resolvent(A, vh2 * m.c);
   const Matrix3 rY = times(r, Y), WY = times(m.W, Y);
   const Real numerator = inner(m.W, r) - inner(m.W, rY);
   const Real ls = -(m.l * (numerator / mul_add(m.l, inner(m.W, m.W) - inner(m.W, WY), m.c)));
-  Matrix3 dQ;
   for (int e = 0; e < 9; ++e) {
     const Real dP = mul_add(ls, WY.m[e], rY.m[e]);
     P.m[e] = P.m[e] + dP;
-    dQ.m[e] = -(vh2 * dP);
-    Q.m[e] = Q.m[e] + dQ.m[e];
+    Q.m[e] = Q.m[e] - vh2 * dP;
   }
-  const Matrix3 dF = times(dQ, A);
-  for (int e = 0; e < 9; ++e) F.m[e] = F.m[e] + dF.m[e];
 }
 
-/// The law's steps; F holds the deformation gradients and is overwritten.
+void moved_gradients_batch(const ElementBatch& batch, const Batch9& F0, const Batch9& Q, Batch9& F) {
+  for (int lane = 0; lane < kBatch; lane += lanes()) {
+    Matrix3 f = load_matrix(F0, lane);
+    const Matrix3 dF = times(load_matrix(Q, lane), load_metric(batch, lane));
+    for (int e = 0; e < 9; ++e) f.m[e] = f.m[e] + dF.m[e];
+    store_matrix(f, F, lane);
+  }
+}
+
+/// The law's steps from F0; F is where each begins.
 template <class Step>
-void inner_steps(double h2, int inner_count, const ElementBatch& batch, Batch9& F, Batch9& P, Batch9& Q, Step&& step) {
+void inner_steps(double h2, int inner_count, const ElementBatch& batch, const Batch9& F0, Batch9& F, Batch9& P,
+                 Batch9& Q, Step&& step) {
   for (int c = 0; c < 9; ++c)
     for (int lane = 0; lane < kBatch; lane += lanes()) Real(0.0).store(Q.row[c] + lane);
   const auto apply = [&](int lane, const StressModel& m) HWY_ATTR {
-    Matrix3 f = load_matrix(F, lane), p = load_matrix(P, lane), q = load_matrix(Q, lane);
-    quasi_newton_step(m, load_metric(batch, lane), Real(h2) * Real::load(batch.volume.row[0] + lane), f, p, q);
-    store_matrix(f, F, lane);
+    Matrix3 p = load_matrix(P, lane), q = load_matrix(Q, lane);
+    const Real vh2 = Real(h2) * Real::load(batch.volume.row[0] + lane);
+    quasi_newton_step(m, load_symmetric(batch.round_metric, lane), vh2, p, q);
     store_matrix(p, P, lane);
     store_matrix(q, Q, lane);
   };
-  for (int k = 0; k < inner_count; ++k) step(apply);
+  for (int k = 0; k < inner_count; ++k) {
+    if (k > 0) moved_gradients_batch(batch, F0, Q, F);
+    step(apply);
+  }
 }
 
 void first_piola_update_batch(LocalLaw law, double h2, int inner_count, const ElementBatch& batch, const Batch9& F,
@@ -429,13 +438,13 @@ void first_piola_update_batch(LocalLaw law, double h2, int inner_count, const El
   const auto mu = [&](int lane) HWY_ATTR { return Real::load(batch.lame.row[0] + lane); };
   const auto lambda = [&](int lane) HWY_ATTR { return Real::load(batch.lame.row[1] + lane); };
   const auto by_invariants = [&](auto model) HWY_ATTR {
-    inner_steps(h2, inner_count, batch, moved, P, Q, [&](const auto& apply) HWY_ATTR {
+    inner_steps(h2, inner_count, batch, F, moved, P, Q, [&](const auto& apply) HWY_ATTR {
       for (int lane = 0; lane < kBatch; lane += lanes())
         apply(lane, model(load_matrix(moved, lane), mu(lane), lambda(lane)));
     });
   };
   if (law == LocalLaw::corotated)
-    inner_steps(h2, inner_count, batch, moved, P, Q, [&](const auto& apply) HWY_ATTR {
+    inner_steps(h2, inner_count, batch, F, moved, P, Q, [&](const auto& apply) HWY_ATTR {
       for_svd(moved, [&](int lane, const Svd& svd) HWY_ATTR {
         apply(lane, corotated_model(load_matrix(moved, lane), svd, mu(lane), lambda(lane)));
       });
@@ -454,7 +463,7 @@ void full_newton_step_batch(double h2, const ElementBatch& batch, const Batch9& 
                             Batch9& dP) {
   for (int lane = 0; lane < kBatch; lane += lanes()) {
     const Real vh2 = Real(h2) * Real::load(batch.volume.row[0] + lane);
-    const Symmetric3 A = load_metric(batch, lane);
+    const Symmetric3 A = load_symmetric(batch.round_metric, lane);
     // Cholesky with columns of zeros where a pivot has vanished.
     const Real tiny = Real(1e-14) * (A.m[0] + A.m[2] + A.m[5]);
     const auto root = [&](Real pivot, Real& inverse) HWY_ATTR {
@@ -555,6 +564,7 @@ HWY_EXPORT(constraint_residual_batch);
 HWY_EXPORT(sqrt_energy_update_batch);
 HWY_EXPORT(first_piola_update_batch);
 HWY_EXPORT(full_newton_step_batch);
+HWY_EXPORT(moved_gradients_batch);
 HWY_EXPORT(multiply_hessian_batch);
 
 void gather_gradients(const double* nodes, const ElementBatch& batch, Batch9& F) {
@@ -588,6 +598,9 @@ void first_piola_update(LocalLaw law, double h2, int inner, const ElementBatch& 
 }
 void full_newton_step(double h2, const ElementBatch& batch, const Batch9& r, const Batch45& H, Batch9& dF, Batch9& dP) {
   HWY_DYNAMIC_DISPATCH(full_newton_step_batch)(h2, batch, r, H, dF, dP);
+}
+void moved_gradients(const ElementBatch& batch, const Batch9& F0, const Batch9& Q, Batch9& F) {
+  HWY_DYNAMIC_DISPATCH(moved_gradients_batch)(batch, F0, Q, F);
 }
 void multiply_hessian(const Batch45& H, const Batch9& dF, Batch9& out) {
   HWY_DYNAMIC_DISPATCH(multiply_hessian_batch)(H, dF, out);

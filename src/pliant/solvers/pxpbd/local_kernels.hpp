@@ -53,8 +53,10 @@ void first_piola_update(LocalLaw law, double h2, int inner, const ElementBatch& 
                         Batch9& Q);
 
 /// The Newton step of FP-PXPBD with the Hessian H of the law, positive semidefinite: dF and dP with
-/// dP = r + H dF, dF = -h^2 V dP A.
+/// dP = r + H dF, dF = -h^2 V dP A, A being the round metric.
 void full_newton_step(double h2, const ElementBatch& batch, const Batch9& r, const Batch45& H, Batch9& dF, Batch9& dP);
+/// F = F0 + Q A: where elements are after their nodes have moved.
+void moved_gradients(const ElementBatch& batch, const Batch9& F0, const Batch9& Q, Batch9& F);
 /// H dF, H packed.
 void multiply_hessian(const Batch45& H, const Batch9& dF, Batch9& out);
 

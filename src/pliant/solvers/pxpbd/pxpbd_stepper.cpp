@@ -7,6 +7,7 @@
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/sim/judgement.hpp"
 
 namespace pliant {
 
@@ -32,8 +33,9 @@ PxpbdStepper::PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOption
   if (this->model()->contact()) contact_.emplace(this->model()->contact());
   if (options.substeps > 1 && options.integrator == Integrator::implicit_euler)
     substep_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{options.integrator});
-  if (options.correction.kind != pbd::CorrectionKind::none && options.integrator == Integrator::implicit_euler)
-    correction_.emplace(substep_ ? *substep_ : potential(), options.correction);
+  if (options.correction.kind == pbd::CorrectionKind::none || options.integrator != Integrator::implicit_euler) return;
+  correction_.emplace(substep_ ? *substep_ : potential(), options.correction);
+  runaway_.emplace(smallest_body_size(*this->model()));
 }
 
 void PxpbdStepper::advance(Solution& solution, StepReport& report) {
@@ -85,13 +87,17 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     for (int k = 0; k < kFirstRounds; ++k) contact_round();
   }
   const int rounds = problem.has_inertia() ? 1 : options_.rounds;
-  bool done = false;
-  for (int round = 0; round < rounds && !done; ++round) {
+  SweepsEnd end = SweepsEnd::spent;
+  for (int round = 0; round < rounds && end == SweepsEnd::spent; ++round) {
     if (round > 0) nodes_.begin_round(problem);
-    done = iterate(report);
+    end = iterate(report);
   }
+  const bool done = end == SweepsEnd::met_criterion;
   report.outcome = done ? Outcome::converged : Outcome::budget_spent;
-  if (contact_) finish_contact(report);
+  if (end == SweepsEnd::ran_away)
+    report.end(Outcome::diverged, "sweeps moved nodes further and further");
+  else if (contact_)
+    finish_contact(report);
   held_back_ = contact_ ? contact_->held_back() : 0;
   progress_ = contact_ ? contact_->progress() : 1;
   const Stopwatch watch(report.seconds.assembly);
@@ -111,8 +117,9 @@ void PxpbdStepper::correct(StepReport& report) {
   convergence_.measure(swept_.gradient, relaxed_->problem().boundary, report.residuals);
 }
 
-/// The sweeps of a substep or round; true when a criterion ended them.
-bool PxpbdStepper::iterate(StepReport& report) {
+/// The sweeps of a substep or round.
+PxpbdStepper::SweepsEnd PxpbdStepper::iterate(StepReport& report) {
+  if (runaway_) runaway_->begin(nodes_.data(), nodes_.count());
   for (int k = 0; k < options_.iterations; ++k) {
     StepControl::at_iteration(report.iterations);
     const bool check = options_.stops_early && k % kCheckEvery == 0;
@@ -132,7 +139,7 @@ bool PxpbdStepper::iterate(StepReport& report) {
         record.secondary = residuals.secondary;
         report.history.push_back(record);
       }
-      if (options_.stops_early && convergence_.satisfied(residuals, k) && arrived()) return true;
+      if (options_.stops_early && convergence_.satisfied(residuals, k) && arrived()) return SweepsEnd::met_criterion;
       previous_x_ = swept_.x;
     }
     {
@@ -141,16 +148,17 @@ bool PxpbdStepper::iterate(StepReport& report) {
       sweep();
     }
     ++report.iterations;
+    if (runaway_ && runaway_->runs_away(nodes_.data())) return SweepsEnd::ran_away;
     if (options_.history || check) {
       write_positions(swept_.x);
       double moved = (swept_.x - previous_x_).cwiseAbs().maxCoeff();
       if (contact_) moved = std::max(moved, contact_->held_back());
       report.residuals.step_length = moved / relaxed_->problem().h;
       if (options_.stops_early && convergence_.satisfied_by_step(report.residuals.step_length) && arrived())
-        return true;
+        return SweepsEnd::met_criterion;
     }
   }
-  return false;
+  return SweepsEnd::spent;
 }
 
 /// One iteration of Algorithms 1 and 2: every element once, then what is grabbed, and every node that may touch a

@@ -44,7 +44,8 @@ class PxpbdStepper final : public Stepper {
  private:
   void take_substeps(Solution& solution, StepReport& report);
   void relax(IncrementalPotential& potential, StepReport& report);
-  bool iterate(StepReport& report);
+  enum class SweepsEnd { met_criterion, ran_away, spent };
+  SweepsEnd iterate(StepReport& report);
   void sweep();
   pbd::Unknowns unknowns() { return {nodes_.data(), nodes_.axes()}; }
   void write_positions(VecX& x) const;
@@ -69,10 +70,11 @@ class PxpbdStepper final : public Stepper {
   std::optional<pbd::ContactForces> contact_;
   std::unique_ptr<pbd::LocalUpdate> local_;
   std::optional<pbd::Correction> correction_;
-  int corrections_ = 0;   ///< in this step
-  double held_back_ = 0;  ///< the figure, m
-  double progress_ = 1;   ///< of what is prescribed, with contact
-  Iterate swept_;         ///< where the sweeps are, measured at last
+  std::optional<pbd::RunawayTest> runaway_;  ///< with a correction, which takes the step from where it began
+  int corrections_ = 0;                      ///< in this step
+  double held_back_ = 0;                     ///< the figure, m
+  double progress_ = 1;                      ///< of what is prescribed, with contact
+  Iterate swept_;                            ///< where the sweeps are, measured at last
   VecX v_, previous_x_, primal_;
   std::vector<double> secondary_;  ///< scratch, per batch
 };
