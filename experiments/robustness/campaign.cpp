@@ -55,7 +55,8 @@ CampaignMesh campaign_mesh(const std::string& name, MeshData data) {
   return mesh;
 }
 
-/// A box whose inner vertices are anywhere near where they belong.
+}  // namespace
+
 MeshData poor_box(Index cells) {
   MeshData data = box({.size = {1, 0.25, 0.25}, .cells = {4 * cells, cells, cells}});
   Random random(11);
@@ -78,6 +79,8 @@ MeshData poor_box(Index cells) {
   }
   return data;
 }
+
+namespace {
 
 struct CampaignCase {
   const CampaignMesh* mesh;
@@ -344,7 +347,8 @@ std::vector<Experiment> robustness_experiments() {
         {"poisson", "0.4", "0.4", "Poisson's ratio"},
         {"settings", "", "", "of the solvers, as key=value"},
         {"duration", "1", "0.5", "simulated seconds"}},
-       run_campaign}};
+       run_campaign},
+      real_bodies()};
 }
 
 }  // namespace pliant::experiments

@@ -37,6 +37,7 @@ void StepGuard::begin() { begin(potential_.stored_energy(potential_.problem().x_
 void StepGuard::begin(double stored) {
   const StepProblem& problem = potential_.problem();
   stored_ = stored;
+  unforeseen_ = 0;
   model_->mass().multiply(problem.v_n, momentum_);
   kinetic_ = free_kinetic_energy(problem, problem.v_n, momentum_);
 }
@@ -86,7 +87,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
 /// costs nothing.
 bool StepGuard::is_rough(const Solution& solution) {
   constexpr double kDifference = 1e-9;  // of the size
-  if (balance_ != Balance::all_nodes) return false;
+  if (balance_ != Balance::all_nodes) return unforeseen_ > kMostUnbalancedTouching * size_;
   const double h = potential_.problem().h, longest = h * h * largest_acceleration(model_->mass(), solution.gradient);
   if (longest <= kMostUnbalancedTouching * size_) return false;
   if (ContactStep* contact = potential_.contact(); contact && std::isfinite(contact->minimum_gap(solution.x)))
@@ -148,7 +149,10 @@ void StepGuard::repair(Solution& solution, StepReport& report) {
                          (!potential_.contact() && solution.x.allFinite() && minimiser_->start_at(solution.x));
   if (!can_start) {
     if (report.succeeded())
-      report.end(Outcome::inverted_start, "the step gained energy, and Newton's method has nowhere to begin");
+      report.end(
+          Outcome::inverted_start,
+          "with what is prescribed in its new place, elements are inverted: Newton's method has nowhere to begin; "
+          "remedy: use the solver pod-newton, whose scripts pull by springs, or prescribe a slower motion");
     return;
   }
   minimiser_->run(solved);

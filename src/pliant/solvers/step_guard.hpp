@@ -38,6 +38,8 @@ class StepGuard {
   /// The step begins. A family that has the stored energy of x^n at hand (J) passes it.
   void begin();
   void begin(double stored);
+  /// Contact that the family's linear system did not foresee has moved its solution by this, m.
+  void note_unforeseen(const VecX& motion) { unforeseen_ = motion.cwiseAbs().maxCoeff(); }
   /// Measures the family's solution; where the step failed or gained energy, replaces it. The report has the figure
   /// `repaired`, 0 or 1.
   void end(Solution& solution, StepReport& report);
@@ -58,6 +60,7 @@ class StepGuard {
   double size_;                               ///< of the smallest body, m
   double stored_ = 0;                         ///< where the step begins, J
   double kinetic_ = 0;                        ///< of what is not prescribed, likewise
+  double unforeseen_ = 0;                     ///< m
   std::optional<NewtonMinimiser> minimiser_;  ///< once it was needed
   VecX gradient_, momentum_, motion_;         ///< scratch
 };

@@ -99,9 +99,7 @@ void ConjacStepper::begin_frame() {
 }
 
 std::string ConjacStepper::remedy() const {
-  if (guard_) return "take smaller steps, or use the solver pod-newton";
-  return options_.safeguard == Safeguard::newton ? "take smaller steps"
-                                                 : "set safeguard = \"newton\", or take smaller steps";
+  return options_.safeguard == Safeguard::newton ? Stepper::remedy() : "set safeguard = \"newton\"";
 }
 
 /// All forces but damping, contact as linearised at x^n; returns the energy they derive from, up to a constant.
@@ -150,7 +148,9 @@ bool ConjacStepper::solve_contact(StepReport& report) {
   const VecX b = linear.force - linear.resistance;
   trial_ = x_;
   if (!contact_->run(x_, held_, report, &b)) return false;
-  v_ += (x_ - trial_) / h;
+  trial_ = x_ - trial_;
+  v_ += trial_ / h;
+  if (guard_) guard_->note_unforeseen(trial_);
   return true;
 }
 

@@ -50,8 +50,7 @@ void LinearlyImplicitStepper::take_step(Solution& solution, StepReport& report) 
 }
 
 std::string LinearlyImplicitStepper::remedy() const {
-  return guard_ ? "take smaller steps, or use the solver pod-newton"
-                : "set safeguard = \"newton\", or take smaller steps";
+  return guard_ ? Stepper::remedy() : "set safeguard = \"newton\"";
 }
 
 /// The velocities change with the positions.
