@@ -1,6 +1,8 @@
 // Example scenes end as their titles say.
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "pliant/contact/aabb.hpp"
 #include "pliant/simulation/simulation.hpp"
 
@@ -112,6 +114,40 @@ TEST(Scenes, ClothLiesOnTheBallAndHangsDownAllAround) {
   EXPECT_GT(box.min.y(), 0);
   EXPECT_LT(std::abs(cloth.centre(0).x()), 0.02);
   EXPECT_LT(std::abs(cloth.centre(0).z()), 0.02);
+}
+
+/// The first step of a scene that does not succeed, or none.
+std::optional<StepReport> first_failure(const std::string& name, const std::vector<std::string>& set, int steps) {
+  Simulation simulation(load_scene(std::string(PLIANT_SOURCE_DIR) + "/scenes/" + name + ".toml", {set, ""}));
+  for (int step = 0; step < steps; ++step)
+    if (const StepReport report = simulation.step(); !report.succeeded()) return report;
+  return {};
+}
+
+TEST(Scenes, AnArmThatRunsAwaySaysWhatHelpsAndItDoes) {
+  const std::string large = "simulation.dt=0.05", small = "simulation.dt=0.02";
+  const auto at_large_steps = first_failure("arm", {large}, 60);
+  ASSERT_TRUE(at_large_steps);
+  EXPECT_EQ(at_large_steps->outcome, Outcome::diverged);
+  EXPECT_NE(at_large_steps->detail.find("remedy: take smaller steps"), std::string::npos) << at_large_steps->detail;
+  EXPECT_FALSE(first_failure("arm", {small}, 150));
+  const auto unguarded = first_failure("arm", {small, "solver.safeguard=none"}, 150);
+  ASSERT_TRUE(unguarded);
+  EXPECT_NE(unguarded->detail.find("remedy: set safeguard = \"newton\""), std::string::npos) << unguarded->detail;
+}
+
+TEST(Scenes, AHangingClothSwingsDownUnderTheLinearlyImplicitSolversToo) {
+  for (const char* solver : {"conjac", "linearly-implicit"}) {
+    Simulation simulation(load_scene(std::string(PLIANT_SOURCE_DIR) + "/scenes/hanging-cloth.toml",
+                                     {{"simulation.duration=0.5"}, solver}));
+    for (int step = 0; step < 30; ++step) {
+      const StepReport report = simulation.step();
+      ASSERT_TRUE(report.succeeded()) << solver << ": " << report.detail;
+    }
+    Aabb box;
+    for (Index i = 0; i < simulation.model()->nodes(); ++i) box.include(node(simulation.state()->x, i));
+    EXPECT_LT((box.max - box.min).norm(), 2) << solver << ", of a square metre";
+  }
 }
 
 }  // namespace

@@ -26,6 +26,20 @@ std::unique_ptr<Direction> make_direction(const NewtonOptions& options) {
   return nullptr;
 }
 
+/// The nearest rotation jumps where the two smaller stretches of an inverted element, s_2 > 0 > s_3, change places.
+/// There the sum of the stretches has a kink, s_1 + |s_2 + s_3|, and with it the energy of linear-corotated; where
+/// lambda (s_1 - 3) > 2 mu it is the bottom of a valley with steep sides, along which no direction of Newton's leads.
+std::string describe_kink(const Model& model, const VecX& x) {
+  for (const Body& body : model.bodies())
+    if (body.elastic && body.law->info().name == "linear-corotated" && body.elastic->first_inverted(x) >= 0)
+      return fmt::format(
+          "; elements of body '{}' are inverted, where the energy of its law, linear-corotated, has kinks; remedy: "
+          "take "
+          "the law fixed-corotated or stable-neo-hookean",
+          body.name);
+  return "";
+}
+
 }  // namespace
 
 NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<const Model>& model,
@@ -151,6 +165,7 @@ void NewtonMinimiser::end(StepReport& report, Outcome outcome, std::string detai
   if (outcome == Outcome::converged) return;
   report.detail += fmt::format(" after {} iterations: residual {:.3g} N, {:.3g} m/s^2{}", report.iterations,
                                report.residuals.force, report.residuals.acceleration, obstacles_.describe(current_.x));
+  if (outcome == Outcome::line_search_failed) report.detail += describe_kink(function_.model(), current_.x);
 }
 
 }  // namespace pliant

@@ -469,9 +469,9 @@ void WarpCancelingStepper::take_over_repaired(Solution& solution) {
 }
 
 std::string WarpCancelingStepper::remedy() const {
-  if (guard_) return "take smaller steps, or use the solver pod-newton";
+  if (guard_) return Stepper::remedy();
   return options_.contact.kind == BodyContactKind::none
-             ? "set safeguard = \"newton\", or take smaller steps"
+             ? "set safeguard = \"newton\""
              : "take [contact] of the scene in place of the solver's own, with which there is no safeguard";
 }
 
