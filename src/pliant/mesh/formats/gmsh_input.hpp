@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 #include "pliant/mesh/formats/text_scanner.hpp"
 
 namespace pliant {
@@ -39,7 +39,7 @@ class GmshInput {
   bool binary_file_ = false;
   ByteOrder order_ = ByteOrder::little;
   Scalar size_type_ = Scalar::uint64;
-  std::optional<ByteReader> bytes_;  ///< inside a binary part
+  std::optional<BinaryScanner> bytes_;  ///< inside a binary part
 };
 
 }  // namespace pliant

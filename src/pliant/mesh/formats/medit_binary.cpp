@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "pliant/base/error.hpp"
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 #include "pliant/mesh/formats/medit.hpp"
 #include "pliant/mesh/formats/text_writer.hpp"
 
@@ -117,7 +117,7 @@ class BinaryMeditReader {
     }
   }
 
-  ByteReader in_;
+  BinaryScanner in_;
   MeshData data_;
   Scalar real_ = Scalar::float64;
   Scalar position_ = Scalar::int32;

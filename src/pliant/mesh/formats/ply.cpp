@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "pliant/base/error.hpp"
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 #include "pliant/mesh/formats/polygons.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"
 #include "pliant/mesh/formats/text_scanner.hpp"
@@ -193,7 +193,7 @@ class PlyReader {
   }
 
   TextScanner text_;
-  std::optional<ByteReader> bytes_;  ///< after the header of a binary file
+  std::optional<BinaryScanner> bytes_;  ///< after the header of a binary file
   bool have_format_ = false;
   bool binary_ = false;
   ByteOrder order_ = ByteOrder::little;

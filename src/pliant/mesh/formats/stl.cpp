@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "pliant/base/error.hpp"
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 #include "pliant/mesh/formats/polygons.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"
 #include "pliant/mesh/formats/text_scanner.hpp"
@@ -46,7 +46,7 @@ class PointNumbers {
 };
 
 void read_binary(std::string_view content, const std::string& file, TriangleMesh& mesh, Polygons& polygons) {
-  ByteReader in(content, file, ByteOrder::little);
+  BinaryScanner in(content, file, ByteOrder::little);
   in.take(header_size - 4, "the header of a binary STL file");
   const auto count =
       in.checked_count(in.value<std::uint32_t>("the number of triangles"), facet_size, "the number of triangles");
@@ -100,7 +100,7 @@ void read_text(std::string_view content, const std::string& file, TriangleMesh& 
 /// A binary file may begin with "solid" too, but its length follows from the number of its triangles.
 bool is_binary(std::string_view content) {
   if (content.size() >= header_size) {
-    const auto count = ByteReader(content, "", ByteOrder::little, header_size - 4).value<std::uint32_t>("");
+    const auto count = BinaryScanner(content, "", ByteOrder::little, header_size - 4).value<std::uint32_t>("");
     if (content.size() == header_size + facet_size * std::uint64_t{count}) return true;
   }
   return !content.starts_with("solid");

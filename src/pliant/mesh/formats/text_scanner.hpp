@@ -15,8 +15,8 @@ std::string shown(std::string_view word);
 /// Walks through the words of a text file, keeps count of the lines, and turns whatever is wrong into an InputError
 /// "file:line: ...". `text` must outlive it. A '#' at the start of a word begins a comment when `comments` says so.
 ///
-/// Files that mix text and binary parts are read with a ByteReader in between: `resume` goes on after the binary part;
-/// from then on lines have no meaning, and messages name the byte.
+/// Files that mix text and binary parts are read with a BinaryScanner in between: `resume` goes on after the binary
+/// part; from then on lines have no meaning, and messages name the byte.
 class TextScanner {
  public:
   enum class Comments { none, hash };

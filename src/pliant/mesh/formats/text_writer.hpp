@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 
 namespace pliant {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 #include "pliant/mesh/formats/text_scanner.hpp"
 #include "pliant/mesh/formats/vtk_grid.hpp"
 #include "pliant/mesh/formats/vtk_legacy.hpp"
@@ -120,7 +120,7 @@ class LegacyReader {
     check_room(count, of);
     std::vector<double> values(static_cast<std::size_t>(count));
     if (binary_) {
-      ByteReader bytes = begin_binary();
+      BinaryScanner bytes = begin_binary();
       for (double& value : values) value = bytes.real(of, what);
       text_.resume(bytes.position());
     } else {
@@ -133,7 +133,7 @@ class LegacyReader {
     check_room(count, of);
     std::vector<std::int64_t> values(static_cast<std::size_t>(count));
     if (binary_) {
-      ByteReader bytes = begin_binary();
+      BinaryScanner bytes = begin_binary();
       for (std::int64_t& value : values) value = bytes.integer(of, what);
       text_.resume(bytes.position());
     } else {
@@ -142,7 +142,7 @@ class LegacyReader {
     return values;
   }
 
-  ByteReader begin_binary() {
+  BinaryScanner begin_binary() {
     text_.end_line();
     return {text_.text(), text_.file(), ByteOrder::big, text_.position()};
   }
@@ -286,7 +286,7 @@ class LegacyReader {
     check_room(count, Scalar::int8);
     std::vector<std::string> lines;
     if (binary_) {
-      ByteReader bytes = begin_binary();
+      BinaryScanner bytes = begin_binary();
       for (std::uint64_t i = 0; i < count; ++i) {
         const auto first = bytes.value<std::uint8_t>("the length of a string");
         constexpr std::array<int, 4> more = {7, 3, 1, 0};

@@ -89,7 +89,7 @@ class ByteStream {
 std::vector<std::uint64_t> header(ByteStream& in, std::size_t count, const VtuEncoding& encoding,
                                   const std::string& what) {
   const std::string bytes = in.take(count * size_of(encoding.header));
-  ByteReader reader(bytes, what, encoding.order);
+  BinaryScanner reader(bytes, what, encoding.order);
   std::vector<std::uint64_t> values(count);
   for (std::uint64_t& value : values) {
     value = static_cast<std::uint64_t>(reader.integer(encoding.header, "a size in its header"));

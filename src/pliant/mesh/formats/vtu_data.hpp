@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 
 namespace pliant {
 

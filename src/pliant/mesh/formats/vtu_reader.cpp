@@ -198,7 +198,7 @@ class VtuReader {
     }
     const std::size_t count = raw.size() / size_of(*type);
     spend(count);
-    ByteReader in(raw, file, encoding_.order);
+    BinaryScanner in(raw, file, encoding_.order);
     if (is_integer(*type)) {
       std::vector<std::int64_t> result(count);
       for (std::int64_t& value : result) value = in.integer(*type, "a value");

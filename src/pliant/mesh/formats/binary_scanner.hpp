@@ -24,9 +24,9 @@ bool is_integer(Scalar type);
 
 /// Walks through the bytes of a binary file and turns whatever is wrong into an InputError "file: byte N: ...". `bytes`
 /// must outlive it. Positions count from the beginning of `bytes`.
-class ByteReader {
+class BinaryScanner {
  public:
-  ByteReader(std::string_view bytes, std::string file, ByteOrder order, std::size_t position = 0);
+  BinaryScanner(std::string_view bytes, std::string file, ByteOrder order, std::size_t position = 0);
 
   /// Throws InputError "file: byte N: message", where N is where the last value began.
   [[noreturn]] void fail(const std::string& message) const;

@@ -1,4 +1,4 @@
-#include "pliant/mesh/formats/byte_reader.hpp"
+#include "pliant/mesh/formats/binary_scanner.hpp"
 
 #include <fmt/format.h>
 
@@ -30,14 +30,14 @@ std::size_t size_of(Scalar type) {
 
 bool is_integer(Scalar type) { return type != Scalar::float32 && type != Scalar::float64; }
 
-ByteReader::ByteReader(std::string_view bytes, std::string file, ByteOrder order, std::size_t position)
+BinaryScanner::BinaryScanner(std::string_view bytes, std::string file, ByteOrder order, std::size_t position)
     : bytes_(bytes), file_(std::move(file)), order_(order), position_(position), last_(position) {}
 
-void ByteReader::fail(const std::string& message) const {
+void BinaryScanner::fail(const std::string& message) const {
   throw InputError(fmt::format("{}: byte {}: {}", file_, last_, message));
 }
 
-void ByteReader::seek(std::uint64_t position, const char* what) {
+void BinaryScanner::seek(std::uint64_t position, const char* what) {
   last_ = position_;
   if (position > bytes_.size()) {
     fail(fmt::format("{} should begin at byte {}, but the file has {}; it may be truncated.", what, position,
@@ -46,7 +46,7 @@ void ByteReader::seek(std::uint64_t position, const char* what) {
   position_ = last_ = static_cast<std::size_t>(position);
 }
 
-std::string_view ByteReader::take(std::size_t count, const char* what) {
+std::string_view BinaryScanner::take(std::size_t count, const char* what) {
   last_ = position_;
   if (count > remaining()) {
     fail(fmt::format("the file ends where {} should follow ({} of {} bytes are left); it may be truncated.", what,
@@ -56,7 +56,7 @@ std::string_view ByteReader::take(std::size_t count, const char* what) {
   return bytes_.substr(last_, count);
 }
 
-double ByteReader::real(Scalar type, const char* what) {
+double BinaryScanner::real(Scalar type, const char* what) {
   double result = 0;
   if (type == Scalar::float64) {
     result = value<double>(what);
@@ -69,7 +69,7 @@ double ByteReader::real(Scalar type, const char* what) {
   return result;
 }
 
-std::int64_t ByteReader::integer(Scalar type, const char* what, std::int64_t lowest, std::int64_t highest) {
+std::int64_t BinaryScanner::integer(Scalar type, const char* what, std::int64_t lowest, std::int64_t highest) {
   std::int64_t result = 0;
   switch (type) {
     case Scalar::int8:
@@ -118,7 +118,7 @@ std::int64_t ByteReader::integer(Scalar type, const char* what, std::int64_t low
   return result;
 }
 
-Index ByteReader::checked_count(std::uint64_t value, std::size_t bytes, const char* what) {
+Index BinaryScanner::checked_count(std::uint64_t value, std::size_t bytes, const char* what) {
   const std::uint64_t room = remaining() / bytes;
   if (value > room || value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) {
     fail(
