@@ -81,25 +81,35 @@ class Watcher final : public RunObserver {
 };
 
 /// Looks after a run while its steps are under way: tells of long ones, and ends one that an interrupted person or
-/// system has waited for long enough.
+/// system has waited for long enough. Its thread needs no memory to do so: where a line of progress cannot be had, it
+/// is left out.
 class Attendant {
  public:
-  Attendant(StepControl& control, Progress& progress)
-      : thread_([&](const std::stop_token& token) {
-          auto asked = Clock::time_point::max();
-          std::mutex mutex;
-          std::unique_lock lock(mutex);
-          std::condition_variable_any never;  // but for the end
-          while (!never.wait_for(lock, token, std::chrono::milliseconds(50), [&] { return token.stop_requested(); })) {
-            progress.wait(control.iterations());
-            if (interrupt_requested()) asked = std::min(asked, Clock::now());
-            if (asked != Clock::time_point::max() && Clock::now() - asked > kPatience) control.request_stop();
-          }
-        }) {}
+  Attendant(StepControl& control, Progress& progress) : control_(control), progress_(progress) {
+    thread_ = std::jthread([this](const std::stop_token& token) { attend(token); });
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr auto kPatience = std::chrono::seconds(2);  // that a step has to end by itself
+
+  void attend(const std::stop_token& token) noexcept {
+    auto asked = Clock::time_point::max();
+    std::unique_lock lock(mutex_);
+    while (!never_.wait_for(lock, token, std::chrono::milliseconds(50), [&] { return token.stop_requested(); })) {
+      try {
+        progress_.wait(control_.iterations());
+      } catch (const std::exception&) {  // it comes again
+      }
+      if (interrupt_requested()) asked = std::min(asked, Clock::now());
+      if (asked != Clock::time_point::max() && Clock::now() - asked > kPatience) control_.request_stop();
+    }
+  }
+
+  StepControl& control_;
+  Progress& progress_;
+  std::mutex mutex_;
+  std::condition_variable_any never_;  // but for the end; allocates when it is made
   std::jthread thread_;
 };
 

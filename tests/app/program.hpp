@@ -58,6 +58,7 @@ class Program {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
     const std::string out = (folder / "stdout.txt").string(), err = (folder / "stderr.txt").string();
+    std::fflush(nullptr);  // or the copy writes what is in the buffers once more
     pid_ = fork();
     if (pid_ == 0) {
       if (!std::freopen(out.c_str(), "wb", stdout) || !std::freopen(err.c_str(), "wb", stderr)) _exit(126);

@@ -95,6 +95,7 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
 void ResultFolder::begin() {
   log_ = StepLog::begin(folder_ / "steps.jsonl");
   write_frame();
+  if (simulation_.scene().output.checkpoint_every > 0) save();  // so that a run killed early can be resumed as well
 }
 
 void ResultFolder::resume(const std::function<void(const std::string&)>& notice) {

@@ -435,7 +435,8 @@ const Section& output_section() {
         .choices = {"glb", "usda", "pc2", "mdd", "ply", "obj"}},
        {.name = "checkpoint_every",
         .kind = Kind::integer,
-        .summary = "Number of steps from one checkpoint to the next; 0: only when the run ends.",
+        .summary = "Number of steps from one checkpoint to the next, the first before the first step; 0: only when the "
+                   "run ends.",
         .fallback = "50",
         .limits = kNotNegative},
        {.name = "history",
