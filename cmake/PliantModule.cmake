@@ -5,6 +5,9 @@ target_compile_options(pliant_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtu
   -Wunused -Wdouble-promotion -Wimplicit-fallthrough
   # Same bits in every build of the same machine: no contraction differences between a vector loop and its tail.
   -fno-math-errno -ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  target_compile_options(pliant_flags INTERFACE -Wno-unknown-warning-option)  # GCC's own are switched off below
+endif()
 if(PLIANT_WERROR)
   target_compile_options(pliant_flags INTERFACE -Werror)
 endif()
@@ -44,7 +47,11 @@ function(pliant_precompile target)
   if(count LESS 4 OR CMAKE_DISABLE_PRECOMPILE_HEADERS)
     return()
   endif()
-  target_precompile_headers(${target} PRIVATE ${pliant_common_headers} ${ARGN})
+  set(headers ${pliant_common_headers} ${ARGN})
+  if(target MATCHES "^pliant_(base|settings)$")  # which do without Eigen
+    list(REMOVE_ITEM headers <Eigen/Core>)
+  endif()
+  target_precompile_headers(${target} PRIVATE ${headers})
 endfunction()
 
 # Small files that read the same large headers and instantiate the same templates, several at a time: less than half of the
