@@ -1,5 +1,8 @@
 // Every write, fsync, rename and open of a small run fails once, and allocations all over it: the program ends with a
 // message, and a run that is resumed then has the bits of one that nothing happened to (tests/faults/faults.cpp).
+#include <algorithm>
+#include <iostream>
+
 #include "app/program.hpp"
 
 namespace pliant::test {
@@ -19,6 +22,17 @@ where = "x-min"
 pictures = false
 checkpoint_every = 2
 )";
+
+/// The campaigns of scripts/nightly have as long as PLIANT_CAMPAIGN_SECONDS says.
+bool time_is_over(std::chrono::steady_clock::time_point begin) {
+  const char* wish = std::getenv("PLIANT_CAMPAIGN_SECONDS");
+  return wish && std::chrono::steady_clock::now() - begin > std::chrono::seconds(std::atol(wish));
+}
+
+/// For its page.
+void tell(const std::string& what) {
+  if (std::getenv("PLIANT_CAMPAIGN_SECONDS")) std::cout << "campaign: " << what << std::endl;
+}
 
 class Faults : public testing::Test {
  protected:
@@ -73,6 +87,7 @@ class Faults : public testing::Test {
   }
 
   std::filesystem::path folder_, scene_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
 TEST_F(Faults, EveryCallThatWritesMayFailOnce) {
@@ -83,6 +98,7 @@ TEST_F(Faults, EveryCallThatWritesMayFailOnce) {
     const long stride = std::getenv("PLIANT_ALL_FAULTS") ? 1 : 3;
     for (long n = 1; n <= calls; n += stride) expect_recovery(call, n);
     expect_recovery(call, calls);
+    tell("each of " + std::to_string(calls) + " calls of " + call + " failed once");
   }
 }
 
@@ -90,15 +106,20 @@ TEST_F(Faults, AllocationsMayFailAnywhere) {
   const long calls = count("allocate");
   EXPECT_GT(calls, 1000);
   const char* wish = std::getenv("PLIANT_ALLOCATION_FAULTS");
-  const long times = wish ? std::atol(wish) : 30;
-  for (long k = 0; k < times; ++k) expect_recovery("allocate", 1 + (calls - 1) * k / std::max(1L, times - 1));
+  const long times = wish ? std::min(calls, std::atol(wish)) : 30;
+  // All over the run, whenever it ends: steps of a golden section of it.
+  const auto stride = static_cast<long>(0.6180339887 * static_cast<double>(calls));
+  long k = 0;
+  for (; k < times && !time_is_over(begin_); ++k) expect_recovery("allocate", 1 + k * stride % calls);
+  tell(std::to_string(k) + " of " + std::to_string(calls) + " allocations failed once");
 }
 
 TEST_F(Faults, KilledAtTwentyCallsTheRunGoesOnWithTheSameBits) {
   const char* wish = std::getenv("PLIANT_KILLS");
   const long times = wish ? std::atol(wish) : 20;
   const long writes = count("write"), renames = count("rename"), allocations = count("allocate");
-  for (long k = 0; k < times; ++k) {
+  long k = 0;
+  for (; k < times && !time_is_over(begin_); ++k) {
     if (k % 4 == 0)
       expect_recovery("write", 1 + k * 7 % writes, ":k");
     else if (k % 4 == 1)
@@ -106,6 +127,7 @@ TEST_F(Faults, KilledAtTwentyCallsTheRunGoesOnWithTheSameBits) {
     else
       expect_recovery("allocate", 1 + (k * 7919L + 13) % allocations, ":k");
   }
+  tell(std::to_string(k) + " kills, each resumed with the same bits");
 }
 
 }  // namespace

@@ -1,14 +1,22 @@
 // The bits of a lively scene under every solver, the same for any number of threads, in every build of the same
 // compiler, and as they were when they were written down (tests/simulation/golden; docs/architecture.md, "Same bits").
 //
-//   PLIANT_GOLDEN=write   writes them down anew, for this processor's instruction set; =all looks at all it has
+//   build/test_simulation --gtest_filter='Golden*'                        looks at the best instruction set
+//   PLIANT_GOLDEN=all build/test_simulation --gtest_filter='Golden*'      at all that this processor has
+//   PLIANT_GOLDEN=write build/test_simulation --gtest_filter='Golden*'    writes them down anew, where other results
+//   are
+//                                                                         meant; commit the files with what changed
+//                                                                         them
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <oneapi/tbb/global_control.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "pliant/base/bytes.hpp"
 #include "pliant/base/error.hpp"
@@ -19,6 +27,8 @@ namespace pliant {
 namespace {
 
 constexpr int kSteps = 6;
+constexpr const char* kHowToWrite =
+    "PLIANT_GOLDEN=write build/test_simulation --gtest_filter='Golden*' writes them down anew";
 
 struct Lively {
   const char* name;
@@ -66,8 +76,41 @@ std::optional<std::uint64_t> hash_of(const Lively& lively, const std::string& so
   return checksum(bytes(state.v), checksum(bytes(state.x)));
 }
 
+#if defined(__AVX512F__)
+constexpr const char* kCompiledFor = "avx512";
+#elif defined(__AVX2__)
+constexpr const char* kCompiledFor = "avx2";
+#else
+constexpr const char* kCompiledFor = "base";
+#endif
+
+/// What else the bits depend on: the compiler and what it compiled for, the C library's functions, OpenBLAS and which
+/// of its kernels this processor gets.
+std::string surroundings() {
+#if defined(__clang__)
+  const std::string compiler = fmt::format("clang{}", __clang_major__);
+#else
+  const std::string compiler = fmt::format("gcc{}", __GNUC__);
+#endif
+  std::string blas = "none";
+  if (void* library = dlopen("libopenblas.so.0", RTLD_LAZY)) {
+    using Text = char* (*)();
+    const auto config = reinterpret_cast<Text>(dlsym(library, "openblas_get_config"));
+    const auto core = reinterpret_cast<Text>(dlsym(library, "openblas_get_corename"));
+    // "OpenBLAS 0.3.21 NO_LAPACKE ..."
+    if (config && core) {
+      std::istringstream words(config());
+      std::string name, version;
+      words >> name >> version;
+      blas = version + "-" + core();
+    }
+  }
+  return fmt::format("{}-{}-glibc{}-openblas{}", compiler, kCompiledFor, gnu_get_libc_version(), blas);
+}
+
 std::filesystem::path golden_file(const std::string& target) {
-  return std::filesystem::path(PLIANT_SOURCE_DIR) / "tests/simulation/golden" / (target + ".txt");
+  return std::filesystem::path(PLIANT_SOURCE_DIR) / "tests/simulation/golden" /
+         fmt::format("{}-{}.txt", target, surroundings());
 }
 
 using Table = std::map<std::string, std::string>;
@@ -103,6 +146,7 @@ TEST(Golden, EverySolverGivesTheSameBitsForAnyNumberOfThreadsAndAsBefore) {
     const Table measured = measure(threads);
     EXPECT_GE(measured.size(), 30u);
     if (how == "write") {
+      if (testing::Test::HasFailure()) return;  // what depends on threads is not to be kept
       std::filesystem::create_directories(golden_file(target).parent_path());
       std::ofstream out(golden_file(target));
       for (const auto& [what, hash] : measured) out << what << " " << hash << "\n";
@@ -110,15 +154,15 @@ TEST(Golden, EverySolverGivesTheSameBitsForAnyNumberOfThreadsAndAsBefore) {
     }
     const Table golden = read_table(golden_file(target));
     if (golden.empty()) {
-      GTEST_LOG_(INFO) << "no bits were written down for " << target;
+      GTEST_LOG_(INFO) << "no bits were written down for " << golden_file(target).filename();
       return;
     }
     for (const auto& [what, hash] : measured) {
       const auto found = golden.find(what);
       if (found == golden.end())
-        ADD_FAILURE() << what << " is not in " << golden_file(target) << "; PLIANT_GOLDEN=write writes it down";
+        ADD_FAILURE() << what << " is not in " << golden_file(target) << "; " << kHowToWrite;
       else
-        EXPECT_EQ(found->second, hash) << what << ": other bits than before; where that is meant, PLIANT_GOLDEN=write";
+        EXPECT_EQ(found->second, hash) << what << ": other bits than before; where that is meant, " << kHowToWrite;
     }
   };
   if (how.empty()) return look(best, {4});
