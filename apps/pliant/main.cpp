@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "commands.hpp"
+#include "lack_of_memory.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/io/build_info.hpp"
@@ -65,6 +66,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   try {
+    make_lack_of_memory_an_outcome();
     // Messages to people go to the error stream, so that lists and tables can be piped.
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
     const char* plain = std::getenv("NO_COLOR");  // no-color.org: set and not empty

@@ -146,7 +146,7 @@ TEST(Golden, EverySolverGivesTheSameBitsForAnyNumberOfThreadsAndAsBefore) {
     const Table measured = measure(threads);
     EXPECT_GE(measured.size(), 30u);
     if (how == "write") {
-      if (testing::Test::HasFailure()) return;  // what depends on threads is not to be kept
+      if (::testing::Test::HasFailure()) return;  // what depends on threads is not to be kept
       std::filesystem::create_directories(golden_file(target).parent_path());
       std::ofstream out(golden_file(target));
       for (const auto& [what, hash] : measured) out << what << " " << hash << "\n";

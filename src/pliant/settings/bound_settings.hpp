@@ -5,12 +5,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "pliant/base/variant.hpp"
 #include "pliant/settings/setting.hpp"
 
 namespace pliant {
 
 /// What a setting of the simple kinds (boolean, integer, number, text, choice) can be.
-using SettingValue = std::variant<bool, std::int64_t, double, std::string>;
+using SettingValue = Variant<bool, std::int64_t, double, std::string>;
 /// Name and value, as a user gave them or as a check completed them.
 using SettingMap = std::map<std::string, SettingValue>;
 

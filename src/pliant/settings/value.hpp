@@ -4,8 +4,9 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
+
+#include "pliant/base/variant.hpp"
 
 namespace pliant {
 
@@ -23,7 +24,7 @@ struct Value {
   using List = std::vector<Value>;
   using Table = std::vector<Entry>;  ///< in the order of the file
 
-  std::variant<bool, std::int64_t, double, std::string, List, Table> data;
+  Variant<bool, std::int64_t, double, std::string, List, Table> data;
   std::string origin;  ///< "beam.toml:12" or "--set body.0.young"; empty: none
   Given given = Given::in_scene;
 

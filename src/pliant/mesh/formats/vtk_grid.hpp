@@ -1,15 +1,15 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "pliant/base/variant.hpp"
 #include "pliant/mesh/tet_mesh.hpp"
 
 namespace pliant {
 
 /// Numbers of a VTK file: integers stay integers.
-using VtkValues = std::variant<std::vector<double>, std::vector<std::int64_t>>;
+using VtkValues = Variant<std::vector<double>, std::vector<std::int64_t>>;
 std::size_t length(const VtkValues& values);
 
 struct VtkArray {
