@@ -195,6 +195,34 @@ TEST(Reliability, ScenesThatAreNoneAreRefusedAtOnce) {
   }
 }
 
+TEST(Reliability, AChainOfTwoHundredLinksTakesSeconds) {
+  const auto folder = fresh_folder("links");
+  std::string text =
+      "name = \"links\"\n[simulation]\nfps = 60\nframes = 2\n[solver]\nname = \"conjac\"\n[output]\npictures = "
+      "false\n[[body]]\nbox = {size = [0.1, 0.1, 0.1], cells = [1, 1, 1], origin = [0, 5, 0]}\nyoung = 1e5\npoisson = "
+      "0.3\n";
+  for (int k = 0; k < 200; ++k) {
+    const std::string begin = std::to_string(0.1 * k), end = std::to_string(0.1 * k + 0.08);
+    text += "[[link]]\nname = \"link" + std::to_string(k) + "\"\ndensity = 1500\ncapsule = {begin = [" + begin +
+            ", 0, 0], end = [" + end + ", 0, 0], radius = 0.008}\n" +
+            (k == 0 ? std::string("joint = \"fixed\"\n")
+                    : "parent = \"link" + std::to_string(k - 1) + "\"\njoint = \"hinge\"\naxis = [0, 0, 1]\npivot = [" +
+                          begin + ", 0, 0]\n");
+  }
+  const auto scene = write_file(folder / "links.toml", text);
+  const auto used = [] {  // by programs that have ended: the clock of a busy machine says little
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return static_cast<double>(usage.ru_utime.tv_sec) + 1e-6 * static_cast<double>(usage.ru_utime.tv_usec);
+  };
+  const double before = used();
+  const Ended ended = run(folder, {"run", scene, "--out", folder / "out"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  if (!PLIANT_IS_SANITIZED) {
+    EXPECT_LT(used() - before, 10);
+  }
+}
+
 TEST(Reliability, NumbersBeyondAllBoundsAreRefusedInFewWords) {
   const auto folder = fresh_folder("bounds");
   const auto scene = write_file(folder / "beam.toml", beam());

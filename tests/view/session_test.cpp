@@ -136,6 +136,18 @@ TEST(Session, TellsWhatABrokenSceneLacksAndOpensAnother) {
   EXPECT_EQ(Json::parse(running.session.latest().setting->scene)["path"], "good.toml");
 }
 
+TEST(Session, ListsAndRefusesScenesThatAreNone) {
+  Running running("session_hostile");
+  std::string deep = "a";
+  for (int k = 0; k < 20'000; ++k) deep += ".a";
+  std::ofstream(running.folder / "deep.toml") << deep << " = 1\n";
+  running.ask(R"({"type": "scenes"})");
+  EXPECT_NE(running.listener.take("scenes").dump().find("(cannot be read)"), std::string::npos);
+  running.ask(R"({"type": "open", "scene": "deep.toml"})");
+  EXPECT_NE(running.listener.take("error")["message"].get<std::string>().find("nested more than 16 deep"),
+            std::string::npos);
+}
+
 TEST(Session, OpensNothingOutsideTheScenesFolder) {
   Running running("session_traversal");
   std::ofstream(running.folder.parent_path() / "pliant_view_secret.toml") << kBeam;
