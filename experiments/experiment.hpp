@@ -36,6 +36,7 @@ class Context {
     /// `done` in [0, 1] of the whole experiment.
     std::function<void(double done, const std::string& what)> on_progress = [](double, const std::string&) {};
     std::function<bool()> stop = [] { return false; };
+    std::filesystem::path results = {};  ///< folder with the results of other experiments (Archive); empty: none
   };
 
   Context(std::string experiment, bool quick, std::map<std::string, std::string> options, Listener listener)
@@ -62,6 +63,8 @@ class Context {
   /// A file beside results.json: a chart (.svg) or a picture of the scene (.png), which the report shows.
   void file(std::string name, std::string content) { files_[std::move(name)] = std::move(content); }
   void progress(double done, const std::string& what) const { listener_.on_progress(done, what); }
+  /// Where the results of other experiments are, for those that look at them side by side.
+  const std::filesystem::path& results_folder() const { return listener_.results; }
   /// True when the user asked to stop: finish with what there is.
   bool stopped() const { return listener_.stop(); }
 

@@ -106,6 +106,7 @@ int run_experiment(const Experiment& experiment, const ReproduceArguments& argum
     write("the run has not reached its end");
   };
   listener.stop = interrupt_requested;
+  listener.results = arguments.out;
   context.emplace(experiment.name, arguments.quick, options, listener);
   try {
     experiment.run(*context);

@@ -4,24 +4,18 @@
 #include <cmath>
 
 #include "experiments/contact/apart.hpp"
-#include "pliant/base/error.hpp"
 
 namespace pliant::experiments {
 
 std::vector<Experiment> pitfalls_experiments() {
-  return {swinging_beam(), twisting_beam(), compressing_box(), slingshot(),     spinning_block(),
-          basic_impact(),  twisting_mat(),  rollers(),         friction_twist()};
+  return {swinging_beam(), projection(),      newton_theory(),  line_search_study(), criteria(),
+          twisting_beam(), compressing_box(), slingshot(),      spinning_block(),    basic_impact(),
+          twisting_mat(),  rollers(),         friction_twist(), contact_limits(),    overview()};
 }
 
 const std::vector<std::string>& newton_names() {
   static const std::vector<std::string> names = {"newton", "projected-newton", "pod-newton", "kinetic-newton"};
   return names;
-}
-
-BoxSplit split_option(const Context& context) {
-  if (context.text("split") == "five") return BoxSplit::five;
-  if (context.text("split") == "six") return BoxSplit::six;
-  throw InputError("option 'split' must be five or six");
 }
 
 std::string abbreviation(const std::string& solver) {
@@ -31,19 +25,14 @@ std::string abbreviation(const std::string& solver) {
   return "KN";
 }
 
-Totals simulate(const Simulation& simulation, const std::function<void(double)>& progress,
-                const std::function<bool()>& stop) {
+Totals take_steps(Stepper& stepper, const Model& model, State state, double h, int steps, const Watch& watch) {
   Totals totals;
-  State state = simulation.model->rest_state();
-  ParameterMap parameters = simulation.parameters;
-  parameters.try_emplace("linear", "direct");  // as in the paper: iterations are counted
-  const auto stepper = make_stepper(simulation.model, simulation.solver, parameters);
-  for (int s = 0; s < simulation.steps; ++s) {
-    if (stop()) {
+  for (int s = 0; s < steps; ++s) {
+    if (watch.stop && watch.stop()) {
       totals.outcome = "stopped";
       break;
     }
-    const StepReport report = stepper->step(state, simulation.h);
+    const StepReport report = stepper.step(state, h);
     totals.seconds.assembly += report.seconds.assembly;
     totals.seconds.factorisation += report.seconds.factorisation;
     totals.seconds.solve += report.seconds.solve;
@@ -51,6 +40,7 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
     totals.seconds.contact += report.seconds.contact;
     totals.seconds.total += report.seconds.total;
     totals.failed_factorisations += report.failed_factorisations;
+    totals.factorisations += report.factorisations;
     if (!report.converged()) {
       totals.outcome = to_string(report.outcome);
       totals.detail = report.detail;
@@ -62,11 +52,22 @@ Totals simulate(const Simulation& simulation, const std::function<void(double)>&
     totals.most_iterations = std::max(totals.most_iterations, report.iterations);
     totals.per_step.push_back(report.iterations);
     totals.minimum_gap = std::min(totals.minimum_gap, report.minimum_gap);
-    totals.intersecting_steps += apart::intersections(*simulation.model, state) > 0;
-    progress(double(s + 1) / simulation.steps);
+    totals.touching_steps += report.contacts > 0;
+    totals.intersecting_steps += apart::intersections(model, state) > 0;
+    if (watch.step) watch.step(state, report);
+    if (watch.progress) watch.progress(double(s + 1) / steps);
   }
   totals.last = state;
   return totals;
+}
+
+Totals simulate(const Simulation& simulation, const std::function<void(double)>& progress,
+                const std::function<bool()>& stop) {
+  ParameterMap parameters = simulation.parameters;
+  parameters.try_emplace("linear", "direct");  // as in the paper: iterations are counted
+  const auto stepper = make_stepper(simulation.model, simulation.solver, parameters);
+  return take_steps(*stepper, *simulation.model, simulation.model->rest_state(), simulation.h, simulation.steps,
+                    {progress, stop});
 }
 
 Json totals_row(const Simulation& simulation, const Totals& totals, double eps_a) {

@@ -1,162 +1,262 @@
-// The swinging beam of pitfalls (section 4.2, figs. 1-4 and 17): a rubber beam of 2 x 1 x 1 m, clamped at one end,
-// falls under gravity for six seconds. It has no difficulty in it at all, and still projection costs iterations: the
-// more, the finer the mesh and the stricter the tolerance.
+// The swinging beam of pitfalls (sections 4.2.1, 4.2.2, 10.2.1, figs. 1, 2 and 17): a rubber beam of 2 x 1 x 1 m,
+// clamped at one end, falls under gravity. It has no difficulty in it at all, and still projection costs iterations:
+// the more, the finer the mesh and the stricter the tolerance. Beside it Stable Neo-Hookean (appendix B) and the
+// implicit midpoint rule, which section 11 leaves open.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
-#include "experiments/pitfalls/pitfalls.hpp"
-#include "pliant/mesh/generators.hpp"
+#include "experiments/pitfalls/statistics.hpp"
+#include "experiments/pitfalls/trial.hpp"
 
 namespace pliant::experiments {
 
 namespace {
 
-constexpr double kSwingingBeamStep = 1.0 / 60;
+constexpr double kSwingStep = 1.0 / 60, kSwingCoarse = 1.0, kSwingFine = 0.01;
 
-std::shared_ptr<const Model> beam(int cells, int order, BoxSplit split, const std::string& law) {
-  ModelBuilder builder;
-  builder.set_gravity({0, -9.81, 0});
-  builder.set_mass(MassKind::consistent);
-  BodyOptions body;
-  body.mesh = std::make_shared<TetMesh>(box({.size = {2, 1, 1}, .cells = {2 * cells, cells, cells}, .split = split}));
-  body.material = {find_law(law), lame_from_young(4e5, 0.4)};
-  body.order = order;
-  const std::size_t b = builder.add_body(body);
-  builder.add_pin({"clamp", builder.body(b).elements->nodes_of(body.mesh->sets().at("x-min"))});
-  return builder.build();
-}
-
-struct BeamRun {
-  int cells, order;
-  std::string law, solver, projection;
+struct SwingKey {
+  std::string variant;  ///< law, or the integrator
+  int cells;
+  std::string solver;
   double eps_a;
-
-  bool operator==(const BeamRun&) const = default;
-  /// Work grows roughly with the square of the nodes, and Projected Newton needs some four times the iterations.
-  double cost() const { return std::pow(cells * order, 5.0) * (solver == "projected-newton" ? 4 : 1); }
+  auto operator<=>(const SwingKey&) const = default;
 };
 
-/// Every run the figures need: all solvers on linear Neo-Hookean beams (figs. 1, 2), Newton and both projections on
-/// higher orders (fig. 3) and on stable Neo-Hookean (fig. 17).
-std::vector<BeamRun> plan(const Context& context) {
-  std::vector<BeamRun> runs;
-  for (const std::string& law : context.list("laws"))
-    for (int order : context.integers("orders"))
-      for (int across : context.integers("resolutions"))
-        for (double eps_a : context.numbers("eps_a"))
-          for (const std::string& solver : context.list("solvers")) {
-            const bool base = order == 1 && law == "neo-hookean";
-            const bool projects = solver == "projected-newton";
-            if (!base && (eps_a > 0.1 || !(solver == "newton" || projects))) continue;
-            const int cells = std::max(1, across / order);  // about the same number of nodes for every order
-            if (!projects) runs.push_back({cells, order, law, solver, "-", eps_a});
-            for (const std::string& projection : context.list("projections"))
-              if (projects && (eps_a < 0.1 || projection == "analytic"))
-                runs.push_back({cells, order, law, solver, projection, eps_a});
-          }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const BeamRun& a, const BeamRun& b) { return a.cells * a.order < b.cells * b.order; });
-  // Two resolutions may give the same number of cells at a higher order.
-  std::vector<BeamRun> distinct;
-  for (const BeamRun& r : runs)
-    if (std::find(distinct.begin(), distinct.end(), r) == distinct.end()) distinct.push_back(r);
-  return distinct;
+class Swings {
+ public:
+  explicit Swings(Context& context) : context_(context), cells_(context.integers("resolutions")) {
+    for (double eps_a : {kSwingCoarse, kSwingFine})
+      for (int cells : cells_) {
+        for (const std::string& solver : four_solvers()) {
+          plan_.push_back({"neo-hookean", cells, solver, eps_a});
+          if (eps_a == kSwingFine) plan_.push_back({"implicit-midpoint", cells, solver, eps_a});
+        }
+        for (const char* solver : {"N", "PN"})
+          if (eps_a == kSwingFine || !context.quick()) plan_.push_back({"stable-neo-hookean", cells, solver, eps_a});
+      }
+  }
+
+  void run() {
+    double total = 0, done = 0;
+    for (const SwingKey& key : plan_) total += cost(key);
+    for (const SwingKey& key : plan_) {
+      if (context_.stopped()) return;
+      Trial trial;
+      const bool midpoint = key.variant == "implicit-midpoint";
+      trial.model = swinging_beam_model(key.cells, 1, midpoint ? "neo-hookean" : key.variant);
+      trial.options = elastic_options(key.solver, key.eps_a);
+      if (midpoint) trial.options.integrator = Integrator::implicit_midpoint;
+      trial.h = kSwingStep;
+      trial.steps = static_cast<int>(context_.number("steps"));
+      std::vector<double>& strain = strain_[key];
+      trial.watch = [&](const State& state, const StepReport&) {
+        strain.push_back(strain_energy(*trial.model, state.x));
+      };
+      runs_[key] = run_trial(context_, trial, {{"variant", key.variant}, {"cells", key.cells}}, done / total,
+                             (done + cost(key)) / total);
+      done += cost(key);
+    }
+  }
+
+  const std::vector<int>& cells() const { return cells_; }
+  const TrialTotals& get(const std::string& variant, int cells, const std::string& solver, double eps_a) const {
+    return runs_.at({variant, cells, solver, eps_a});
+  }
+  double mean(const std::string& variant, int cells, const std::string& solver, double eps_a) const {
+    return get(variant, cells, solver, eps_a).per_step_mean();
+  }
+  const std::vector<double>& strain(int cells, const std::string& solver) const {
+    return strain_.at({"neo-hookean", cells, solver, kSwingFine});
+  }
+  void needs(Decision& decision, const std::string& variant, const std::vector<std::string>& solvers,
+             const std::vector<double>& tolerances) const {
+    for (int cells : cells_)
+      for (const std::string& solver : solvers)
+        for (double eps_a : tolerances)
+          needs_completed(decision, {{fmt::format("{} with {} cells across, eps_a {}", solver, cells, eps_a),
+                                      &get(variant, cells, solver, eps_a)}});
+  }
+
+ private:
+  static double cost(const SwingKey& key) { return std::pow(key.cells, 5.0) * (key.solver == "PN" ? 3 : 1); }
+
+  Context& context_;
+  std::vector<int> cells_;
+  std::vector<SwingKey> plan_;
+  std::map<SwingKey, TrialTotals> runs_;
+  std::map<SwingKey, std::vector<double>> strain_;
+};
+
+std::string at_mesh(const std::string& what, int cells, double eps_a) {
+  return fmt::format("{}, {} cells across, eps_a {}", what, cells, eps_a);
 }
 
-void judge_swinging_beam(Context& context) {
-  const auto& rows = context.rows();
-  const auto find = [&](int cells, const std::string& solver, double eps_a) {
-    return lookup(rows, {{"law", "neo-hookean"}, {"order", 1}, {"cells", cells}, {"solver", solver}, {"eps_a", eps_a}},
-                  "iterations_per_step");
-  };
-  const std::vector<int> cells = context.integers("resolutions");
-  double worst = 0, lowest = 1e9, highest = 0, most_extra = 0;
-  Json newton = Json::array(), projected = Json::array();
-  for (int m : cells) {
-    const auto N = find(m, "newton", 0.01), coarse = find(m, "newton", 1.0), PN = find(m, "projected-newton", 0.01);
-    if (!N || !PN) continue;
-    for (const char* solver : {"pod-newton", "kinetic-newton"})
-      if (const auto other = find(m, solver, 0.01)) worst = std::max(worst, std::abs(*other / *N - 1));
-    lowest = std::min(lowest, *N);
-    highest = std::max(highest, *N);
-    if (coarse) most_extra = std::max(most_extra, *N - *coarse);
-    newton.push_back(std::round(*N * 100) / 100);
-    projected.push_back(std::round(*PN * 100) / 100);
+double newton_spread(const Swings& swings, const std::string& law, double eps_a) {
+  double least = 1e300, most = 0;
+  for (int m : swings.cells()) {
+    least = std::min(least, swings.mean(law, m, "N", eps_a));
+    most = std::max(most, swings.mean(law, m, "N", eps_a));
   }
-  if (newton.empty()) return;
-  context.check({"pod-newton and kinetic-newton take as many iterations as newton (relative difference)", "the same",
-                 worst, worst <= 0.02});
-  context.check({"newton's iterations per step are almost constant over resolution (eps_a = 0.01)",
-                 "almost constant, fig. 1", newton, highest <= 1.25 * lowest});
-  context.check({"newton needs less than one more iteration for eps_a = 0.01 than for 1.0",
-                 "often a single additional step, fig. 2", most_extra, most_extra < 1});
-  context.check({"projected-newton's iterations per step grow with resolution (eps_a = 0.01)", "grow, fig. 1",
-                 projected,
-                 projected.size() < 2 || projected.back().get<double>() > 1.15 * projected.front().get<double>()});
-  context.check({"projected-newton needs at least twice newton's iterations on the finest beam", "more than 2x, fig. 1",
-                 projected.back().get<double>() / newton.back().get<double>(),
-                 projected.back().get<double>() >= 2 * newton.back().get<double>()});
+  return (most - least) / least;
+}
 
-  double ratio = 0;
-  for (const Json& row : rows) {
-    if (row["projection"] != "analytic" || row["order"] != 3) continue;
-    Json where = {{"law", row["law"]},
-                  {"order", 3},
-                  {"cells", row["cells"]},
-                  {"projection", "numerical"},
-                  {"eps_a", row["eps_a"]}};
-    if (const auto numerical = lookup(rows, where, "iterations_per_step"))
-      ratio = std::max(ratio, row["iterations_per_step"].get<double>() / *numerical);
+/// Fig. 1: PN grows strictly from mesh to mesh, by 1.3 and five times Newton's growth.
+void add_growth(Decision& decision, const Swings& swings, const std::string& law, double eps_a) {
+  const auto& cells = swings.cells();
+  double least_rise = 1e300;
+  for (std::size_t k = 1; k < cells.size(); ++k)
+    least_rise =
+        std::min(least_rise, swings.mean(law, cells[k], "PN", eps_a) / swings.mean(law, cells[k - 1], "PN", eps_a));
+  const double pn = swings.mean(law, cells.back(), "PN", eps_a) / swings.mean(law, cells.front(), "PN", eps_a);
+  const double n = swings.mean(law, cells.back(), "N", eps_a) / swings.mean(law, cells.front(), "N", eps_a);
+  decision.above(fmt::format("least growth of PN from mesh to mesh, eps_a {}", eps_a), least_rise, 1);
+  decision.at_least(fmt::format("PN, finest over coarsest, eps_a {}", eps_a), pn, 1.3);
+  decision.at_least(fmt::format("PN's growth, eps_a {}", eps_a), pn - 1, 5 * std::abs(n - 1));
+}
+
+void decide_fig_1(Context& context, const Swings& swings) {
+  const std::string law = "neo-hookean";
+  const std::vector<double> both = {kSwingCoarse, kSwingFine};
+  Decision independent("pitfalls/fig-1/newton-mesh-independent"), grows("pitfalls/fig-1/pn-grows-with-resolution"),
+      far("pitfalls/fig-1/pn-far-more-than-newton");
+  swings.needs(independent, law, {"N"}, both);
+  swings.needs(grows, law, {"N", "PN"}, both);
+  swings.needs(far, law, {"N", "PN"}, both);
+  for (double eps_a : both) {
+    independent.at_most(fmt::format("spread of N, eps_a {}", eps_a), newton_spread(swings, law, eps_a), 0.15);
+    add_growth(grows, swings, law, eps_a);
+    double last = 0;
+    for (int m : swings.cells()) {
+      const double ratio = swings.mean(law, m, "PN", eps_a) / swings.mean(law, m, "N", eps_a);
+      far.above(at_mesh("PN/N", m, eps_a), ratio, std::max(1.0, last));
+      last = ratio;
+      independent.note(at_mesh("N", m, eps_a), swings.mean(law, m, "N", eps_a));
+      grows.note(at_mesh("PN", m, eps_a), swings.mean(law, m, "PN", eps_a));
+    }
+    // Quick runs judge the orders alone: the factor belongs to the finest mesh of the paper.
+    if (!context.quick())
+      far.at_least(fmt::format("PN/N on the finest mesh, eps_a {}", eps_a), last, eps_a == kSwingFine ? 3 : 2);
   }
-  if (ratio > 0)
-    context.check({"analytic projection needs more iterations than numerical at cubic order (largest ratio)", 1.36,
-                   ratio, ratio > 1.05});
+  if (grows.verdict() == Verdict::fails)
+    grows.because(
+        "at eps_a 1.0 most steps of both solvers are accepted after one or two iterations on these meshes, "
+        "which leaves no room to grow");
+  context.decide(independent);
+  context.decide(grows);
+  context.decide(far);
+}
+
+void decide_fig_2(Context& context, const Swings& swings) {
+  const std::string law = "neo-hookean";
+  const int finest = swings.cells().back();
+  const std::vector<double> both = {kSwingCoarse, kSwingFine};
+  const auto extra = [&](int cells, const std::string& solver) {
+    std::vector<double> more;
+    const auto& fine = swings.get(law, cells, solver, kSwingFine).per_step;
+    const auto& coarse = swings.get(law, cells, solver, kSwingCoarse).per_step;
+    for (std::size_t s = 0; s < std::min(fine.size(), coarse.size()); ++s) more.push_back(fine[s] - coarse[s]);
+    return more;
+  };
+  Decision one("pitfalls/fig-2/newton-one-more-iteration"), suffers("pitfalls/fig-2/pn-suffers-from-tolerance"),
+      follows("pitfalls/fig-2/pn-follows-deformation");
+  swings.needs(one, law, {"N"}, both);
+  swings.needs(suffers, law, {"N", "PN"}, both);
+  swings.needs(follows, law, {"N", "PN"}, {kSwingFine});
+  const std::vector<double> more = extra(finest, "N");
+  const auto few = std::count_if(more.begin(), more.end(), [](double m) { return m <= 1; });
+  one.at_least("share of steps with at most one more", more.empty() ? NAN : double(few) / double(more.size()), 0.8);
+  one.at_most("mean difference", mean(more), 1);
+  for (int m : swings.cells()) {
+    const double pn = mean(extra(m, "PN")), n = mean(extra(m, "N"));
+    suffers.at_least(fmt::format("extra iterations of PN, {} cells across", m), pn, std::max(1.0, 3 * n));
+    suffers.note(fmt::format("extra iterations of N, {} cells across", m), n);
+  }
+  constexpr std::size_t kFirst = 5;
+  const auto later = [](const auto& values) {
+    return std::vector<double>(values.begin() + std::min(kFirst, values.size()), values.end());
+  };
+  const std::vector<double> N = later(swings.get(law, finest, "N", kSwingFine).per_step),
+                            PN = later(swings.get(law, finest, "PN", kSwingFine).per_step),
+                            strain = later(swings.strain(finest, "PN"));
+  follows.at_most("N's band",
+                  N.empty() ? NAN : *std::max_element(N.begin(), N.end()) - *std::min_element(N.begin(), N.end()), 2);
+  follows.at_least("rank correlation of PN's count with strain energy", spearman(PN, strain), 0.7);
+  follows.at_least("PN, most over least deformed quarter", upper_over_lower_quarter(PN, strain), 1.5);
+  context.decide(one);
+  context.decide(suffers);
+  context.decide(follows);
+}
+
+void decide_stable(Context& context, const Swings& swings) {
+  const std::string law = "stable-neo-hookean";
+  const std::vector<double> tolerances =
+      context.quick() ? std::vector{kSwingFine} : std::vector{kSwingCoarse, kSwingFine};
+  Decision alike("pitfalls/fig-17/stable-neo-hookean-alike");
+  for (const char* which : {"neo-hookean", "stable-neo-hookean"}) swings.needs(alike, which, {"N", "PN"}, tolerances);
+  for (double eps_a : tolerances) {
+    for (int m : swings.cells())
+      for (const char* solver : {"N", "PN"})
+        alike.at_most(at_mesh(fmt::format("|SNH/NH - 1| of {}", solver), m, eps_a),
+                      std::abs(swings.mean(law, m, solver, eps_a) / swings.mean("neo-hookean", m, solver, eps_a) - 1),
+                      0.10);
+    alike.at_most(fmt::format("spread of N with SNH, eps_a {}", eps_a), newton_spread(swings, law, eps_a), 0.15);
+    add_growth(alike, swings, law, eps_a);
+  }
+  context.decide(alike);
+}
+
+void decide_pod_and_kinetic(Context& context, const Swings& swings) {
+  Decision equal("pitfalls/section-10.2.1/pdn-kn-equal-newton"), integrators("pitfalls/section-11/other-integrators");
+  const std::vector<double> both = {kSwingCoarse, kSwingFine};
+  swings.needs(equal, "neo-hookean", {"N", "PDN", "KN"}, both);
+  for (double eps_a : both)
+    for (int m : swings.cells()) {
+      const int n = swings.get("neo-hookean", m, "N", eps_a).iterations;
+      for (const char* solver : {"PDN", "KN"})
+        equal.equal(at_mesh(fmt::format("{}'s iterations", solver), m, eps_a),
+                    swings.get("neo-hookean", m, solver, eps_a).iterations, n);
+      const TrialTotals& pdn = swings.get("neo-hookean", m, "PDN", eps_a);
+      equal.equal(at_mesh("PDN's projected iterations", m, eps_a), pdn.projected_iterations, 0);
+      equal.equal(at_mesh("PDN's failed factorisations", m, eps_a), pdn.failed_factorisations, 0);
+    }
+  const std::string midpoint = "implicit-midpoint";
+  swings.needs(integrators, midpoint, four_solvers(), {kSwingFine});
+  double last = 0;
+  for (int m : swings.cells()) {
+    const double N = swings.get(midpoint, m, "N", kSwingFine).iterations;
+    const double ratio = swings.get(midpoint, m, "PN", kSwingFine).iterations / N;
+    integrators.above(fmt::format("PN/N, {} cells across", m), ratio, std::max(1.0, last));
+    last = ratio;
+    for (const char* solver : {"PDN", "KN"})
+      integrators.at_most(fmt::format("|{}/N - 1|, {} cells across", solver, m),
+                          std::abs(swings.get(midpoint, m, solver, kSwingFine).iterations / N - 1), 0.02);
+  }
+  context.decide(equal);
+  context.decide(integrators);
 }
 
 void run_swinging_beam(Context& context) {
-  const std::vector<BeamRun> runs = plan(context);
-  const BoxSplit split = split_option(context);
-  double total = 0, done = 0;
-  for (const BeamRun& r : runs) total += r.cost();
-  for (const BeamRun& r : runs) {
-    const std::string what =
-        fmt::format("{} {}, order {}, {} cells across, eps_a {}", r.law, r.solver, r.order, r.cells, r.eps_a);
-    Simulation simulation{beam(r.cells, r.order, split, r.law),
-                          r.solver,
-                          {{"tolerance", r.eps_a}, {"acceleration_mass", "factorised"}},
-                          kSwingingBeamStep,
-                          static_cast<int>(std::lround(context.number("duration") / kSwingingBeamStep))};
-    if (r.projection != "-") simulation.parameters["projection"] = r.projection;
-    const Totals totals = simulate(
-        simulation, [&](double share) { context.progress((done + share * r.cost()) / total, what); },
-        [&] { return context.stopped(); });
-    done += r.cost();
-    if (context.stopped()) return;
-    Json row = {{"law", r.law}, {"order", r.order}, {"cells", r.cells}, {"projection", r.projection}};
-    row.update(totals_row(simulation, totals, r.eps_a));
-    context.row(row);
-  }
-  judge_swinging_beam(context);
+  Swings swings(context);
+  swings.run();
+  if (context.stopped()) return;
+  decide_fig_1(context, swings);
+  decide_fig_2(context, swings);
+  decide_stable(context, swings);
+  decide_pod_and_kinetic(context, swings);
 }
 
 }  // namespace
 
 Experiment swinging_beam() {
   return {"pitfalls/swinging-beam",
-          "Iterations per step of a clamped beam falling under gravity, over resolution, order, law and projection "
-          "(figs. 1-4, 17)",
-          {{"resolutions", "6,10,15,20,30", "3,5,7", "cells across the beam, for linear elements; 2m x m x m cells"},
-           {"split", "six", "six", "tetrahedra a cell is cut into: five or six"},
-           {"orders", "1,2,3", "1,3", "element orders; higher orders use fewer cells, about the same number of nodes"},
-           {"solvers", "newton,projected-newton,pod-newton,kinetic-newton",
-            "newton,projected-newton,pod-newton,kinetic-newton", "solvers to compare"},
-           {"projections", "analytic,numerical", "analytic,numerical", "how projected-newton projects"},
-           {"laws", "neo-hookean,stable-neo-hookean", "neo-hookean", "materials"},
-           {"eps_a", "1.0,0.01", "1.0,0.01", "tolerances of the acceleration criterion, m/s^2"},
-           {"duration", "6", "1.5", "simulated seconds"}},
+          "Iterations per step of a clamped beam falling under gravity, over resolution, tolerance, law and integrator "
+          "(figs. 1, 2, 17)",
+          {{"resolutions", "6,10,16,24", "4,6,8", "cells across the beam: 2m x m x m cells of twelve tets"},
+           {"steps", "360", "90", "of 1/60 s"}},
           run_swinging_beam};
 }
 

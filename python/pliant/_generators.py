@@ -26,7 +26,8 @@ def box(
     """A box of regular cells, with its lowest corner at `origin`; vertices run x fastest.
 
     cells: numbers along x, y and z.
-    split: tetrahedra per cell: "five" alternates two mirrored patterns, "six" repeats one.
+    split: tetrahedra per cell: "five" alternates two mirrored patterns, "six" repeats one,
+        "twelve" have a vertex at the cell's centre in common.
     """
     return _pliant.generate("box", dict(size=size, cells=cells, origin=origin, split=split))
 

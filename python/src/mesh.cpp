@@ -158,9 +158,9 @@ class Options {
   }
   void read(const char* name, BoxSplit& value) const {
     const auto text = dict_[name].cast<std::string>();
-    if (text != "five" && text != "six")
-      throw InputError(fmt::format("{} must be \"five\" or \"six\", not \"{}\"", name, text));
-    value = text == "five" ? BoxSplit::five : BoxSplit::six;
+    if (text != "five" && text != "six" && text != "twelve")
+      throw InputError(fmt::format("{} must be \"five\", \"six\" or \"twelve\", not \"{}\"", name, text));
+    value = text == "five" ? BoxSplit::five : text == "six" ? BoxSplit::six : BoxSplit::twelve;
   }
 
  private:

@@ -19,8 +19,9 @@ namespace pliant {
 enum class Axis { x, y, z };
 
 /// How a box cell is cut into tetrahedra. `five` alternates two mirrored patterns so that neighbours conform; `six`
-/// (Kuhn) uses the same pattern everywhere.
-enum class BoxSplit { five, six };
+/// (Kuhn) uses the same pattern everywhere; `twelve` puts a vertex at the centre of each cell and joins it with the two
+/// halves of every face, cut as `five` cuts them.
+enum class BoxSplit { five, six, twelve };
 
 struct BoxOptions {
   Vec3 origin = Vec3::Zero();              ///< lowest corner, m
@@ -29,7 +30,7 @@ struct BoxOptions {
   BoxSplit split = BoxSplit::five;
 };
 
-/// A box of regular cells. Vertices run x fastest.
+/// A box of regular cells. Vertices run x fastest; those at the centres of cells come after all others.
 MeshData box(const BoxOptions& options);
 
 struct CylinderOptions {

@@ -73,9 +73,11 @@ const Section& box_section() {
        origin_key("The lowest corner."),
        {.name = "split",
         .kind = Kind::choice,
-        .summary = "Tetrahedra per cell: `five` alternates mirrored patterns, `six` repeats one.",
+        .summary =
+            "Tetrahedra per cell: `five` alternates mirrored patterns, `six` repeats one, `twelve` have a vertex "
+            "at the cell's centre in common.",
         .fallback = "\"five\"",
-        .choices = {"five", "six"}}});
+        .choices = {"five", "six", "twelve"}}});
   return section;
 }
 
@@ -174,7 +176,9 @@ BoxOptions to_box(const Value& table) {
   return {.origin = vector_at(table, "origin"),
           .size = vector_at(table, "size"),
           .cells = counts_at<3>(table, "cells"),
-          .split = table.at("split").text() == "five" ? BoxSplit::five : BoxSplit::six};
+          .split = table.at("split").text() == "five"  ? BoxSplit::five
+                   : table.at("split").text() == "six" ? BoxSplit::six
+                                                       : BoxSplit::twelve};
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ LineSearchResult line_search(StepFunction& function, const Iterate& current, con
       const double slope_trial = trial.gradient.dot(ray.dx);
       const double dE_approx = alpha / 2 * (slope_trial + ray.slope);
       const double error = alpha / 2 * (slope_trial - ray.slope);
-      accepted = dE_approx + std::abs(error) <= options.decrease * alpha * ray.slope;
+      ++result.compared;
+      accepted = dE_approx + options.error_weight * std::abs(error) <= options.decrease * alpha * ray.slope;
     }
     if (accepted) {
       result.accepted = true;

@@ -14,7 +14,8 @@ struct LineSearchOptions {
   double decrease = 1e-4;       ///< c in the Armijo condition
   double smallest_step = 1e-7;  ///< failure below
   double energy_noise = 0.1;    ///< robust: energies closer than this fraction of |E| may be compared by gradients
-  double curvature = 0.9;       ///< wolfe: |slope| must fall to this fraction
+  double error_weight = 1;  ///< robust: of the estimated error that is added to that comparison; 0: Hager, Zhang 2005
+  double curvature = 0.9;   ///< wolfe: |slope| must fall to this fraction
 };
 
 /// A point with value and gradient of the incremental potential.
@@ -28,6 +29,7 @@ struct LineSearchResult {
   bool accepted = false;
   double alpha = 0;
   int evaluations = 0;  ///< of energy and gradient, which share one pass over the elements
+  int compared = 0;     ///< how many of them were judged by their gradients
 };
 
 /// A direction of descent.

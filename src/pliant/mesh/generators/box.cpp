@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -21,11 +22,17 @@ using Corners = std::array<unsigned, 4>;
 constexpr std::array<Corners, 6> six = {
     {{0, 1, 3, 7}, {0, 5, 1, 7}, {0, 3, 2, 7}, {0, 2, 6, 7}, {0, 4, 5, 7}, {0, 6, 4, 7}}};
 
+/// The faces of a cell, their corners in order around them as seen from outside.
+constexpr std::array<Corners, 6> faces = {
+    {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}}};
+
+std::size_t tets_per_cell(BoxSplit split) { return split == BoxSplit::five ? 5 : split == BoxSplit::six ? 6 : 12; }
+
 void check(const BoxOptions& options) {
   constexpr std::array<char, 3> axis = {'x', 'y', 'z'};
   constexpr double most = std::numeric_limits<Index>::max() / 4.0;  // what TetMesh can number
   double vertices = 1;
-  double tets = options.split == BoxSplit::five ? 5 : 6;
+  double tets = static_cast<double>(tets_per_cell(options.split)), centres = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     const double size = options.size[static_cast<Eigen::Index>(a)];
     if (!(size > 0) || !std::isfinite(size)) {
@@ -39,7 +46,9 @@ void check(const BoxOptions& options) {
     }
     vertices *= static_cast<double>(options.cells[a]) + 1;
     tets *= static_cast<double>(options.cells[a]);
+    centres *= static_cast<double>(options.cells[a]);
   }
+  if (options.split == BoxSplit::twelve) vertices += centres;
   if (vertices > most || tets > most) {
     throw InputError(
         fmt::format("box: {} x {} x {} cells make {:.3g} vertices and {:.3g} tetrahedra, more than the {:.0f} that "
@@ -90,13 +99,29 @@ MeshData box(const BoxOptions& options) {
       data.tets.push_back(tet);
     }
   };
-  const std::size_t per_cell = options.split == BoxSplit::five ? 5 : 6;
-  data.tets.reserve(per_cell * static_cast<std::size_t>(nx) * static_cast<std::size_t>(ny) *
+  data.tets.reserve(tets_per_cell(options.split) * static_cast<std::size_t>(nx) * static_cast<std::size_t>(ny) *
                     static_cast<std::size_t>(nz));
+  // Every face is cut along the diagonal between its two corners with an even sum of indices: the same from both sides.
+  const auto add_around_centre = [&](Index i, Index j, Index k) {
+    const Vec3 fraction((i + 0.5) / nx, (j + 0.5) / ny, (k + 0.5) / nz);
+    const auto centre = static_cast<Index>(data.vertices.size());
+    data.vertices.push_back(options.origin + options.size.cwiseProduct(fraction));
+    for (const Corners& face : faces) {
+      std::array<Index, 4> v{};
+      for (std::size_t c = 0; c < 4; ++c)
+        v[c] = vertex(i + static_cast<Index>(face[c] & 1U), j + static_cast<Index>((face[c] >> 1U) & 1U),
+                      k + static_cast<Index>((face[c] >> 2U) & 1U));
+      const bool first_is_even = (i + j + k + static_cast<Index>(std::popcount(face[0]))) % 2 == 0;
+      const std::size_t a = first_is_even ? 0 : 1;
+      for (const std::size_t b : {a, a + 2}) data.tets.push_back(Tet{v[b], v[(b + 2) % 4], v[(b + 1) % 4], centre});
+    }
+  };
   for (Index k = 0; k < nz; ++k) {
     for (Index j = 0; j < ny; ++j) {
       for (Index i = 0; i < nx; ++i) {
-        if (options.split == BoxSplit::six) {
+        if (options.split == BoxSplit::twelve) {
+          add_around_centre(i, j, k);
+        } else if (options.split == BoxSplit::six) {
           add(i, j, k, six);
         } else {
           add(i, j, k, five_tets((i + j + k) % 2 != 0));

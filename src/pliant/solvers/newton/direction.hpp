@@ -18,8 +18,22 @@ class Direction {
   virtual void after_line_search(double /*alpha*/) {}
   /// Whether the last direction came from a projected matrix.
   virtual bool projected() const { return false; }
+  /// Whether the last exact matrix was found not to be positive definite.
+  virtual bool met_indefinite() const { return false; }
+  /// Whether the last direction ascended and was turned round.
+  virtual bool turned() const { return false; }
   /// By how much at most the last direction is shorter than Newton's own, for criteria that judge by its length.
   virtual double shortening() const { return 1; }
+};
+
+/// How long PDN goes on projecting.
+struct OnDemandOptions {
+  int projected_steps = 4;        ///< at least so many, after the exact matrix has failed
+  bool after_short_steps = true;  ///< also after a step that the line search shortened
+};
+/// When KN changes its beta.
+struct KineticOptions {
+  double halve_below = 0.3, double_above = 0.9;  ///< step lengths
 };
 
 /// N: the exact Hessian, indefinite or not; the direction is turned round when it ascends (pitfalls, section 3).
@@ -27,8 +41,8 @@ std::unique_ptr<Direction> make_newton_direction();
 /// PN: every element Hessian projected (section 4).
 std::unique_ptr<Direction> make_projected_direction(Projection projection);
 /// PDN: projected only after the exact Hessian has failed (section 5, Algorithm 1).
-std::unique_ptr<Direction> make_on_demand_direction(Projection projection);
+std::unique_ptr<Direction> make_on_demand_direction(Projection projection, const OnDemandOptions& options = {});
 /// KN: more inertia instead of projection (section 6, Algorithm 2).
-std::unique_ptr<Direction> make_kinetic_direction();
+std::unique_ptr<Direction> make_kinetic_direction(const KineticOptions& options = {});
 
 }  // namespace pliant

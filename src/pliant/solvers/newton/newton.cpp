@@ -10,11 +10,20 @@ class NewtonDirection final : public Direction {
     system.assemble(current.x, Projection::none);
     FactorStatus status = system.solve(Factorisation::llt, current.gradient, dx);
     // Cholesky is the cheap test of definiteness; only where it fails is the pivoted factorisation paid for.
-    if (status == FactorStatus::not_positive_definite) status = system.solve(Factorisation::ldlt, current.gradient, dx);
+    met_indefinite_ = status == FactorStatus::not_positive_definite;
+    turned_ = false;
+    if (met_indefinite_) status = system.solve(Factorisation::ldlt, current.gradient, dx);
     if (status != FactorStatus::ok) return status;
-    if (!system.is_driven() && current.gradient.dot(dx) > 0) dx = -dx;
+    turned_ = !system.is_driven() && current.gradient.dot(dx) > 0;
+    if (turned_) dx = -dx;
     return status;
   }
+
+  bool met_indefinite() const override { return met_indefinite_; }
+  bool turned() const override { return turned_; }
+
+ private:
+  bool met_indefinite_ = false, turned_ = false;
 };
 
 }  // namespace

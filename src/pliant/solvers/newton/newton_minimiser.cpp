@@ -19,9 +19,9 @@ std::unique_ptr<Direction> make_direction(const NewtonOptions& options) {
     case NewtonMethod::projected:
       return make_projected_direction(options.projection);
     case NewtonMethod::on_demand:
-      return make_on_demand_direction(options.projection);
+      return make_on_demand_direction(options.projection, options.on_demand);
     case NewtonMethod::kinetic:
-      return make_kinetic_direction();
+      return make_kinetic_direction(options.kinetic);
   }
   return nullptr;
 }
@@ -139,6 +139,7 @@ LineSearchResult NewtonMinimiser::search(StepReport& report) {
   if (options_.history)
     report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,
                               report.residuals.step_length, found.alpha, direction_->projected()});
+  if (options_.observer) options_.observer(*direction_, current_, dx_, found);
   if (!found.accepted) return found;
   report.smallest_alpha = std::min(report.smallest_alpha, found.alpha);
   if (!obstacles_.drive()) direction_->after_line_search(found.alpha);

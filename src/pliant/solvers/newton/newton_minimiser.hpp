@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "pliant/solvers/criteria.hpp"
@@ -24,6 +25,11 @@ struct NewtonOptions {
   /// the step however far the solution is.
   bool bounds_kinetic_step = true;
   bool history = false;  ///< record every iteration in the report
+  /// Told of every iteration: for studies of the methods themselves.
+  std::function<void(const Direction& direction, const Iterate& from, const VecX& dx, const LineSearchResult& found)>
+      observer = nullptr;
+  OnDemandOptions on_demand;
+  KineticOptions kinetic;
 };
 
 /// Newton's loop: minimises the function of a step by one of the four Newton-type methods of `pitfalls`. With contact,

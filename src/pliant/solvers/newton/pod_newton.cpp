@@ -6,11 +6,12 @@ namespace pliant {
 
 namespace {
 
-/// pitfalls, Algorithm 1. A failed Cholesky switches projection on for this and the next kPatience iterations; after
-/// that it stays on only while steps are cut short.
+/// pitfalls, Algorithm 1. A failed Cholesky switches projection on for this and the next three iterations; after that
+/// it stays on only while steps are cut short.
 class OnDemandDirection final : public Direction {
  public:
-  explicit OnDemandDirection(Projection projection) : projection_(projection) {}
+  OnDemandDirection(Projection projection, const OnDemandOptions& options)
+      : projection_(projection), options_(options) {}
 
   void begin_step() override {
     project_ = false;
@@ -19,12 +20,13 @@ class OnDemandDirection final : public Direction {
 
   FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
     FactorStatus status = FactorStatus::not_positive_definite;
+    met_indefinite_ = false;
     if (!project_) {
       system.assemble(current.x, Projection::none);
       status = system.solve(Factorisation::llt, current.gradient, dx);
       if (status == FactorStatus::not_positive_definite) {
-        project_ = true;
-        countdown_ = kPatience;
+        project_ = met_indefinite_ = true;
+        countdown_ = options_.projected_steps - 1;
       }
     }
     if (project_) {
@@ -36,25 +38,26 @@ class OnDemandDirection final : public Direction {
   }
 
   void after_line_search(double alpha) override {
-    project_ = alpha < 1 || countdown_ > 0;
+    project_ = (options_.after_short_steps && alpha < 1) || countdown_ > 0;
     countdown_ = std::max(0, countdown_ - 1);
   }
 
   bool projected() const override { return projected_; }
+  bool met_indefinite() const override { return met_indefinite_; }
 
  private:
-  static constexpr int kPatience = 3;
-
   Projection projection_;
+  OnDemandOptions options_;
   bool project_ = false;
   bool projected_ = false;
+  bool met_indefinite_ = false;
   int countdown_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Direction> make_on_demand_direction(Projection projection) {
-  return std::make_unique<OnDemandDirection>(projection);
+std::unique_ptr<Direction> make_on_demand_direction(Projection projection, const OnDemandOptions& options) {
+  return std::make_unique<OnDemandDirection>(projection, options);
 }
 
 }  // namespace pliant
