@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/trial.hpp"
 
 namespace pliant::experiments {
@@ -19,8 +20,8 @@ constexpr double kImpactCoarse = 1e-2, kImpactFine = 1e-4;
 
 struct Impact {
   TrialTotals totals;
-  double speed = NAN;          ///< of the cube downwards at the end, m/s
-  double kinetic_share = NAN;  ///< of its kinetic energy before the impact, at the end
+  double speed = kUnknown;          ///< of the cube downwards at the end, m/s
+  double kinetic_share = kUnknown;  ///< of its kinetic energy before the impact, at the end
 };
 
 using ImpactKey = std::tuple<bool, double, std::string, std::string>;  // stiff, eps_d, solver, search

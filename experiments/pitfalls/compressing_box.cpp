@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/trial.hpp"
 
 namespace pliant::experiments {
@@ -43,7 +44,7 @@ void decide_fig_11(Context& context, const BoxRuns& runs, double height) {
                   fmt::format("the limit of {} iterations", limit), t.outcome == "iteration-limit");
       const auto easy = [&](const TrialTotals& other) {
         const auto s = static_cast<std::size_t>(t.steps);
-        return s < other.per_step.size() ? double(other.per_step[s]) : NAN;
+        return s < other.per_step.size() ? double(other.per_step[s]) : kUnknown;
       };
       if (t.outcome != "iteration-limit") {
         exceed.because(fmt::format("{} at eps_a {} ends as {} with at most {} iterations in a step", solver, eps_a,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 
@@ -96,7 +97,7 @@ void decide_nanometres(Context& context) {
     tiny.needs(length.touching_steps > 0, "contact");
 
     NewtonOptions options = elastic_options("PDN", 0.01);
-    double last = NAN;
+    double last = kUnknown;
     options.observer = [&](const Direction&, const Iterate&, const VecX& dx, const LineSearchResult& found) {
       last = found.alpha * dx.cwiseAbs().maxCoeff();
     };
@@ -133,6 +134,9 @@ class Pair {
     for (const auto* corners : {&lower, &upper}) {
       MeshData data;
       data.vertices = *corners;
+      const Vec3 a = data.vertices[1] - data.vertices[0], b = data.vertices[2] - data.vertices[0],
+                 c = data.vertices[3] - data.vertices[0];
+      if (a.cross(b).dot(c) < 0) std::swap(data.vertices[2], data.vertices[3]);
       data.tets = {{0, 1, 2, 3}};
       BodyOptions body;
       body.name = corners == &lower ? "held" : "free";
@@ -184,7 +188,7 @@ void decide_jumps(Context& context) {
     for (const double young : {1.0, 10.0, 100.0, 1e3, 1e4}) {
       Pair pair(border.upper, border.lower, young);
       std::vector<double> apart, gradient_jump;
-      double hessian_jump = NAN;
+      double hessian_jump = kUnknown;
       for (double delta : {1e-3, 1e-4, 1e-5, 1e-6}) {
         Vec3 g[2];
         Mat3 H[2];

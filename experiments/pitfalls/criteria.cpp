@@ -1,5 +1,5 @@
 // What a convergence criterion promises (pitfalls, section 8): residuals that a large body loosens for a small one,
-// steps that hide a wrong Hessian, tolerances that look alike, boundaries that are not met, and the mass matrix.
+// steps that hide a wrong Hessian, boundaries that are not met, and the mass matrix.
 
 #include <fmt/format.h>
 
@@ -203,55 +203,6 @@ void decide_hidden_bugs(Context& context) {
   context.decide(hides);
 }
 
-/// Section 8.3: the same run at both tolerances.
-void decide_alike(Context& context) {
-  Decision alike("pitfalls/section-8.3/tolerances-look-alike");
-  struct Case {
-    std::string name;
-    std::shared_ptr<const Model> model;
-    double h;
-    int steps;
-    double side;
-  };
-  const int cells = static_cast<int>(context.number("cells"));
-  std::vector<Case> cases = {
-      {"swinging beam", swinging_beam_model(cells), 1.0 / 60, static_cast<int>(context.number("swing_steps")), 2},
-      {"twisting beam, 1/3 s", twisting_beam_model({.cells = cells}), 1.0 / 3, 9, 2},
-      {"twisting beam, 1/30 s", twisting_beam_model({.cells = cells}), 1.0 / 30, 90, 2}};
-  if (!context.quick()) cases.push_back({"compressing box", compressing_box_model(24, 6), 0.01, 600, 1});
-  int pairs = 0, same = 0;
-  double done = 0;
-  for (const Case& c : cases)
-    for (const std::string& solver : four_solvers()) {
-      std::vector<VecX> coarse, fine;
-      bool completed = true;
-      for (const double eps_a : {1.0, 0.01}) {
-        Trial trial;
-        trial.model = c.model;
-        trial.options = elastic_options(solver, eps_a);
-        trial.h = c.h;
-        trial.steps = c.steps;
-        trial.watch = [&](const State& state, const StepReport&) { (eps_a > 0.1 ? coarse : fine).push_back(state.x); };
-        completed = run_trial(context, trial, {{"study", c.name}}, 0.1 + 0.5 * done / (8.0 * double(cases.size())),
-                              0.1 + 0.5 * (done + 1) / (8.0 * double(cases.size())))
-                        .completed() &&
-                    completed;
-        ++done;
-        if (context.stopped()) return;
-      }
-      if (!completed) continue;
-      double most = 0;
-      for (std::size_t s = 0; s < coarse.size(); ++s) most = std::max(most, distance(coarse[s], fine[s]) / c.side);
-      alike.note(fmt::format("largest distance, {}, {}, in sides", c.name, solver), most);
-      ++pairs;
-      same += most <= 0.01;
-    }
-  alike.needs(pairs > 0, "a pair of runs that complete");
-  alike.at_least("share of pairs within 1%", double(same) / pairs, 0.75);
-  alike.note("pairs", pairs);
-  context.decide(alike);
-}
-
 /// Section 8.3: how far driven nodes are from where they belong, as the tolerance grows.
 void decide_boundaries_of(Context& context) {
   Decision breaks("pitfalls/section-8.3/coarser-breaks-boundaries");
@@ -364,8 +315,6 @@ void run_criteria(Context& context) {
   decide_non_local(context);
   decide_stiffness(context);
   decide_hidden_bugs(context);
-  decide_alike(context);
-  if (context.stopped()) return;
   decide_boundaries_of(context);
   if (context.stopped()) return;
   decide_diagonal(context);
@@ -377,7 +326,6 @@ Experiment criteria() {
   return {"pitfalls/criteria",
           "What a convergence criterion promises: residuals, step lengths, masses (section 8)",
           {{"cells", "16", "8", "cells across the beams"},
-           {"swing_steps", "360", "90", "steps of the swinging beam"},
            {"two_boxes_cells", "6", "6", "cells along the edges of the two boxes"},
            {"small_cells", "4", "4", "cells across where the size does not matter"},
            {"bug_steps", "60", "60", "steps with a wrong Hessian"},

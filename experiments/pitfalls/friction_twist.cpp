@@ -112,7 +112,7 @@ double turned_by(const Model& model, const VecX& x, const std::vector<Index>& no
 
 struct TwistCourse {
   double most_turned = 0, strain_at_release = 0, plate_moved = 0;
-  double released_strain = NAN;
+  double released_strain = kUnknown;
   std::vector<double> reaction;  ///< of the drive, N, as long as it lasts
   std::size_t buckled = 0;       ///< step; 0: never
 };

@@ -91,7 +91,7 @@ void decide_fig_5(Context& context, const Failure& failure) {
     ExtendedEnergy extended(lab.potential(), failure.from.x, failure.dx);
     int rising = 0, armijo = 0, extended_armijo = 0, extended_tried = 0, descending = 0, whole = 0;
     std::vector<double> alphas, approximate, safe, energies;
-    double error_ratio = NAN, at_one = NAN, largest_error = 0;
+    double error_ratio = kUnknown, at_one = kUnknown, largest_error = 0;
     for (int k = 1; k <= kLengths; ++k) {
       const double alpha = double(k) / kLengths;
       const Iterate trial = lab.at(failure.from.x + alpha * failure.dx);
@@ -250,7 +250,7 @@ void decide_fig_6(Context& context) {
   const double level = 1e-13 * 1e11 * 0.2 / double(cells * cells);
   boxes.at_most("|g_B|, N, against the rounding of its elements' forces", gB, level);
   boxes.note("|g_A|, N", gA);
-  double flat = NAN;
+  double flat = kUnknown;
   for (double alpha = 1; alpha > 1e-7 && std::isnan(flat); alpha /= 2) {
     bool same = true;
     for (double smaller = alpha; same && smaller > 1e-12; smaller /= 2)
@@ -269,7 +269,7 @@ void decide_fig_6(Context& context) {
     NewtonStepper stepper(model, options);
     return stepper.step(from_state, kStep);
   };
-  double standard_alpha = NAN, robust_alpha = NAN, alone_alpha = NAN;
+  double standard_alpha = kUnknown, robust_alpha = kUnknown, alone_alpha = kUnknown;
   const StepReport standard = run(both, state, LineSearchKind::armijo, standard_alpha),
                    robust = run(both, state, LineSearchKind::robust, robust_alpha),
                    single = run(alone, small, LineSearchKind::armijo, alone_alpha);
@@ -384,7 +384,7 @@ void decide_gradients(Context& context) {
   good.needs(first.size() >= 3, fmt::format("three failures of the standard search (there were {})", first.size()));
   good.at_least("reduction by one whole step, median", median(first), 10);
   good.at_least("reduction by further whole steps, least",
-                all.empty() ? NAN : *std::min_element(all.begin(), all.end()), 100);
+                all.empty() ? kUnknown : *std::min_element(all.begin(), all.end()), 100);
   good.note("failures", first.size()).note("reduction by further whole steps, median", median(all));
   if (good.verdict() == Verdict::fails)
     good.because(
@@ -485,7 +485,7 @@ void decide_guards(Context& context, const std::vector<SearchScene>& scenes) {
       options.line_search.energy_noise = 1;
       options.line_search.error_weight = 0;
       IncrementalPotential* potential = nullptr;
-      double last = NAN;
+      double last = kUnknown;
       const VecX* last_begin = nullptr;
       options.observer = [&](const Direction&, const Iterate& from, const VecX&, const LineSearchResult&) {
         const double E = potential->value(from.x);
@@ -500,7 +500,7 @@ void decide_guards(Context& context, const std::vector<SearchScene>& scenes) {
       State state = scene.model->rest_state();
       bool completes = true;
       for (int s = 0; s < scene.steps && completes && !context.stopped(); ++s) {
-        last = NAN;
+        last = kUnknown;
         completes = alone.step(state, scene.h).converged();
       }
       failed_alone += a.completed() && !completes;

@@ -6,9 +6,9 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
-#include "experiments/contact/contact.hpp"
 #include "experiments/measure.hpp"
 #include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/step_lab.hpp"
@@ -100,11 +100,11 @@ void study_convergence(Context& context, const std::shared_ptr<const Model>& mod
           {{"study", "errors"}, {"solver", solver}, {"step", s}, {"iterations", errors.size()}, {"error", errors}});
       const std::size_t n = errors.size();
       const double rate =
-          n < 3 ? NAN : std::log(errors[n - 1] / errors[n - 2]) / std::log(errors[n - 2] / errors[n - 3]);
+          n < 3 ? kUnknown : std::log(errors[n - 1] / errors[n - 2]) / std::log(errors[n - 2] / errors[n - 3]);
       const std::string where = fmt::format("{}, step {}", solver, s + 1);
       if (solver == "PN") {
         order.at_most("order of " + where, rate, 1.2);
-        order.at_least("factor of " + where, n < 2 ? NAN : errors[n - 1] / errors[n - 2], 0.2);
+        order.at_least("factor of " + where, n < 2 ? kUnknown : errors[n - 1] / errors[n - 2], 0.2);
       } else {
         order.at_least("order of " + where, rate, 1.7);
       }
@@ -112,7 +112,7 @@ void study_convergence(Context& context, const std::shared_ptr<const Model>& mod
     if (s + 1 != states.size()) continue;
     const VecX way = lab.start().x - solution;
     std::vector<double> distances, remainders;
-    double ratio = NAN, projected_error = NAN;
+    double ratio = kUnknown, projected_error = kUnknown;
     for (double scale : {1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4}) {
       const Iterate from = lab.at(solution + scale * way);
       const VecX e = solution - from.x;
@@ -238,7 +238,7 @@ void study_affine_invariance(Context& context) {
 }
 
 double relative_difference(const BlockMatrix& a, const BlockMatrix& b) {
-  if (a.values().size() != b.values().size()) return NAN;
+  if (a.values().size() != b.values().size()) return kUnknown;
   double most = 0, scale = 0;
   for (std::size_t k = 0; k < a.values().size(); ++k) {
     most = std::max(most, std::abs(a.values()[k] - b.values()[k]));
@@ -254,7 +254,9 @@ void study_smaller_step(Context& context) {
   ModelBuilder builder;
   builder.set_mass(MassKind::consistent);
   builder.set_gravity({0, -9.81, 0});
-  BodyOptions body = block({.name = "block", .size = {2, 1, 1}, .at = {0, 0.5 + 5e-4, 0}, .velocity = {0.5, 0, 0}});
+  BodyOptions body;
+  body.material = {find_law("neo-hookean"), lame_from_young(1e6, 0.4)};
+  body.velocity = {0.5, 0, 0};
   body.mesh = std::make_shared<TetMesh>(box(
       {.origin = {-1, 5e-4, -0.5}, .size = {2, 1, 1}, .cells = {2 * cells, cells, cells}, .split = BoxSplit::twelve}));
   builder.add_body(body);
@@ -330,7 +332,7 @@ void study_definiteness(Context& context) {
       largest_angle =
           std::max(largest_angle, std::acos(std::min(1.0, dx.dot(gradient_step) / (dx.norm() * gradient_step.norm()))));
     else
-      largest_angle = NAN;
+      largest_angle = kUnknown;
   };
   trial.watch = [&](const State& state, const StepReport&) { lab.begin(state, kLargeStep); };
   const TrialTotals newton = run_trial(context, trial, {{"study", "indefinite states"}}, 0.6, 0.8);

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "experiments/archive.hpp"
+#include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/trial.hpp"
 
 namespace pliant::experiments {
@@ -30,7 +31,7 @@ std::string text_of(const Json& row, const char* key) {
   return row.contains(key) && row[key].is_string() ? row[key].get<std::string>() : "";
 }
 double number_of(const Json& row, const char* key) {
-  return row.contains(key) && row[key].is_number() ? row[key].get<double>() : NAN;
+  return row.contains(key) && row[key].is_number() ? row[key].get<double>() : kUnknown;
 }
 
 const std::vector<Case>& section_10() {

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace pliant::experiments {
 
 namespace {
-
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::size_t> sorted_by(const std::vector<double>& keys) {
   std::vector<std::size_t> order(keys.size());
@@ -40,12 +37,12 @@ double covariance(const std::vector<double>& a, const std::vector<double>& b) {
 }  // namespace
 
 double mean(const std::vector<double>& values) {
-  if (values.empty()) return kNothing;
+  if (values.empty()) return kUnknown;
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() < 2 || a.size() != b.size()) return kNothing;
+  if (a.size() < 2 || a.size() != b.size()) return kUnknown;
   const std::vector<double> ra = ranks(a), rb = ranks(b);
   return covariance(ra, rb) / std::sqrt(covariance(ra, ra) * covariance(rb, rb));
 }
@@ -53,14 +50,14 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
 double upper_over_lower_quarter(const std::vector<double>& values, const std::vector<double>& keys) {
   const std::vector<std::size_t> order = sorted_by(keys);
   const std::size_t quarter = order.size() / 4;
-  if (quarter == 0 || values.size() != keys.size()) return kNothing;
+  if (quarter == 0 || values.size() != keys.size()) return kUnknown;
   double low = 0, high = 0;
   for (std::size_t k = 0; k < quarter; ++k) low += values[order[k]], high += values[order[order.size() - 1 - k]];
   return high / low;
 }
 
 double log_slope(const std::vector<double>& x, const std::vector<double>& y) {
-  if (x.size() < 2 || x.size() != y.size()) return kNothing;
+  if (x.size() < 2 || x.size() != y.size()) return kUnknown;
   std::vector<double> lx, ly;
   for (std::size_t k = 0; k < x.size(); ++k) lx.push_back(std::log(x[k])), ly.push_back(std::log(y[k]));
   return covariance(lx, ly) / covariance(lx, lx);

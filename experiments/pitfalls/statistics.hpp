@@ -1,10 +1,12 @@
 #pragma once
 
+#include <limits>
 #include <vector>
 
 namespace pliant::experiments {
 
-// NaN where there is nothing to compute from: a comparison with it is never decided.
+/// Where there is nothing to compute from: a comparison with it is never decided.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double mean(const std::vector<double>& values);
 /// Spearman's rank correlation; equal values share their mean rank.

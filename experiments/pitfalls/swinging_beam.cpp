@@ -16,6 +16,7 @@ namespace pliant::experiments {
 
 namespace {
 
+constexpr std::size_t kFirst = 5;  ///< steps before the beam swings freely
 constexpr double kSwingStep = 1.0 / 60, kSwingCoarse = 1.0, kSwingFine = 0.01;
 
 struct SwingKey {
@@ -168,22 +169,24 @@ void decide_fig_2(Context& context, const Swings& swings) {
   swings.needs(follows, law, {"N", "PN"}, {kSwingFine});
   const std::vector<double> more = extra(finest, "N");
   const auto few = std::count_if(more.begin(), more.end(), [](double m) { return m <= 1; });
-  one.at_least("share of steps with at most one more", more.empty() ? NAN : double(few) / double(more.size()), 0.8);
+  one.at_least("share of steps with at most one more", more.empty() ? kUnknown : double(few) / double(more.size()),
+               0.8);
   one.at_most("mean difference", mean(more), 1);
   for (int m : swings.cells()) {
     const double pn = mean(extra(m, "PN")), n = mean(extra(m, "N"));
     suffers.at_least(fmt::format("extra iterations of PN, {} cells across", m), pn, std::max(1.0, 3 * n));
     suffers.note(fmt::format("extra iterations of N, {} cells across", m), n);
   }
-  constexpr std::size_t kFirst = 5;
   const auto later = [](const auto& values) {
-    return std::vector<double>(values.begin() + std::min(kFirst, values.size()), values.end());
+    const auto skipped = static_cast<std::ptrdiff_t>(std::min(kFirst, values.size()));
+    return std::vector<double>(values.begin() + skipped, values.end());
   };
   const std::vector<double> N = later(swings.get(law, finest, "N", kSwingFine).per_step),
                             PN = later(swings.get(law, finest, "PN", kSwingFine).per_step),
                             strain = later(swings.strain(finest, "PN"));
   follows.at_most("N's band",
-                  N.empty() ? NAN : *std::max_element(N.begin(), N.end()) - *std::min_element(N.begin(), N.end()), 2);
+                  N.empty() ? kUnknown : *std::max_element(N.begin(), N.end()) - *std::min_element(N.begin(), N.end()),
+                  2);
   follows.at_least("rank correlation of PN's count with strain energy", spearman(PN, strain), 0.7);
   follows.at_least("PN, most over least deformed quarter", upper_over_lower_quarter(PN, strain), 1.5);
   context.decide(one);

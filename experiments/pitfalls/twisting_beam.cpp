@@ -41,7 +41,7 @@ double published(double dt, bool fine_mesh, double eps_a, const std::string& sol
     if (row.large_step != (dt > 0.1) || row.fine_mesh != fine_mesh || row.fine_tolerance != (eps_a < 0.1)) continue;
     return solver == "N" ? row.N : solver == "PN" ? row.PN : solver == "PDN" ? row.PDN : row.KN;
   }
-  return NAN;
+  return kUnknown;
 }
 
 class Twists {
@@ -57,8 +57,10 @@ class Twists {
     trial.h = key.dt;
     trial.steps = static_cast<int>(std::lround(scene.seconds / key.dt));
     std::vector<double>& violation = violation_[key];
+    std::vector<VecX>& states = states_[key];
     trial.watch = [&](const State& state, const StepReport&) {
       violation.push_back(largest_violation(*trial.model, state));
+      if (key.variant.empty()) states.push_back(state.x);
     };
     ++done_;
     const double share = std::min(0.99, done_ / planned_);
@@ -67,6 +69,7 @@ class Twists {
   }
   const TrialTotals& get(const TwistKey& key) const { return runs_.at(key); }
   double mean_violation(const TwistKey& key) const { return mean(violation_.at(key)); }
+  const std::vector<VecX>& states(const TwistKey& key) const { return states_.at(key); }
   const std::vector<int>& cells() const { return cells_; }
   void expect(int runs) { planned_ = runs; }
 
@@ -83,6 +86,7 @@ class Twists {
   std::vector<int> cells_;
   std::map<TwistKey, TrialTotals> runs_;
   std::map<TwistKey, std::vector<double>> violation_;
+  std::map<TwistKey, std::vector<VecX>> states_;  ///< of Table 2
   double done_ = 0, planned_ = 40;
 };
 
@@ -238,6 +242,46 @@ void decide_steps(Context& context, const Twists& twists) {
   context.decide(moderate);
 }
 
+/// Section 8.3: the same runs at both tolerances, beside the swinging beam.
+void decide_alike(Context& context, const Twists& twists) {
+  constexpr double kLongestSide = 2;
+  Decision alike("pitfalls/section-8.3/tolerances-look-alike");
+  int pairs = 0, same = 0;
+  const auto compare = [&](const std::string& name, const std::vector<VecX>& coarse, const std::vector<VecX>& fine) {
+    double most = 0;
+    for (std::size_t s = 0; s < coarse.size(); ++s) most = std::max(most, distance(coarse[s], fine[s]) / kLongestSide);
+    alike.note("largest distance, " + name + ", in sides", most);
+    ++pairs;
+    same += most <= 0.01;
+  };
+  const int cells = twists.cells().front();
+  for (const std::string& solver : four_solvers()) {
+    for (const double dt : {kModerate, kLarge}) {
+      const TwistKey coarse = {cells, dt, kTwistCoarse, solver, ""}, fine = {cells, dt, kTwistFine, solver, ""};
+      if (twists.get(coarse).completed() && twists.get(fine).completed())
+        compare(fmt::format("twisting beam at {:.3g} s, {}", dt, solver), twists.states(coarse), twists.states(fine));
+    }
+    std::vector<VecX> states[2];
+    bool completed = true;
+    for (const double eps_a : {kTwistCoarse, kTwistFine}) {
+      Trial trial;
+      trial.model = swinging_beam_model(cells);
+      trial.options = elastic_options(solver, eps_a);
+      trial.steps = static_cast<int>(context.number("swing_steps"));
+      trial.watch = [&](const State& state, const StepReport&) { states[eps_a == kTwistFine].push_back(state.x); };
+      completed =
+          run_trial(context, trial, {{"cells", cells}, {"variant", "swinging beam"}}, 0.9, 1).completed() && completed;
+      if (context.stopped()) return;
+    }
+    if (completed) compare("swinging beam, " + solver, states[0], states[1]);
+  }
+  if (!context.quick()) alike.needs(false, "the compressing box at both tolerances, in the same run (about 3 hours)");
+  alike.needs(pairs > 0, "a pair of runs that complete");
+  alike.at_least("share of pairs within 1%", double(same) / pairs, 0.75);
+  alike.note("pairs", pairs);
+  context.decide(alike);
+}
+
 /// Sections 5 and 6 and appendix C: what the algorithms set by rules of thumb, on the coarser beam at the large step.
 void run_variants(Context& context, Twists& twists) {
   const int cells = twists.cells().front();
@@ -310,7 +354,7 @@ void run_variants(Context& context, Twists& twists) {
     }
   }
   thresholds.needs(halves >= 20, fmt::format("20 iterations with beta 1 and alpha 1/2 (there were {})", halves));
-  thresholds.at_least("share of them followed by alpha 1", halves == 0 ? NAN : double(followed) / halves, 0.5);
+  thresholds.at_least("share of them followed by alpha 1", halves == 0 ? kUnknown : double(followed) / halves, 0.5);
   thresholds.note("iterations with 0.3 and 0.9", printed);
   if (!context.quick()) thresholds.needs(false, "the slingshot with the five pairs (about 4 hours on two cores)");
   context.decide(thresholds);
@@ -410,6 +454,7 @@ void run_twisting_beam(Context& context) {
   run_variants(context, twists);
   decide_boundaries(context, twists);
   decide_direct_inverts(context, twists);
+  decide_alike(context, twists);
 }
 
 }  // namespace
@@ -419,7 +464,8 @@ Experiment twisting_beam() {
           "Iterations per step of a beam that is stretched and twisted, at a moderate and a large time step (Table 2, "
           "figs. 9, 10), and what the rules of Algorithms 1 and 2 matter (sections 5, 6)",
           {{"resolutions", "16,24", "8", "cells across the beam: 2m x m x m cells of twelve tets"},
-           {"penalty_resolutions", "16,24", "4,8", "the two meshes on which penalties are compared"}},
+           {"penalty_resolutions", "16,24", "4,8", "the two meshes on which penalties are compared"},
+           {"swing_steps", "360", "90", "steps of the swinging beam whose tolerances are compared, too"}},
           run_twisting_beam};
 }
 

@@ -25,15 +25,20 @@ class Box : public testing::TestWithParam<BoxSplit> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Splits, Box, testing::Values(BoxSplit::five, BoxSplit::six),
-                         [](const auto& split) { return split.param == BoxSplit::five ? "five" : "six"; });
+INSTANTIATE_TEST_SUITE_P(Splits, Box, testing::Values(BoxSplit::five, BoxSplit::six, BoxSplit::twelve),
+                         [](const auto& split) {
+                           return split.param == BoxSplit::five  ? "five"
+                                  : split.param == BoxSplit::six ? "six"
+                                                                 : "twelve";
+                         });
 
 TEST_P(Box, HasTheCountsAndCornersAskedFor) {
   const MeshData data = box(options());
-  EXPECT_EQ(data.vertices.size(), 5u * 4 * 3);
-  EXPECT_EQ(data.tets.size(), (GetParam() == BoxSplit::five ? 5u : 6u) * 24);
+  const bool has_centres = GetParam() == BoxSplit::twelve;
+  EXPECT_EQ(data.vertices.size(), 5u * 4 * 3 + (has_centres ? 24 : 0));
+  EXPECT_EQ(data.tets.size(), (GetParam() == BoxSplit::five ? 5u : has_centres ? 12u : 6u) * 24);
   EXPECT_EQ(data.vertices.front(), Vec3(-1, 2, 0.5));
-  EXPECT_EQ(data.vertices.back(), Vec3(-1 + 2.0, 2 + 1.5, 0.5 + 0.7));
+  EXPECT_EQ(data.vertices[5 * 4 * 3 - 1], Vec3(-1 + 2.0, 2 + 1.5, 0.5 + 0.7));
   EXPECT_EQ(data.vertices[1], Vec3(-0.5, 2, 0.5));  // x runs fastest
 }
 
@@ -55,7 +60,7 @@ TEST_P(Box, Conforms) {
   }
   // A face in the interior belongs to two elements; one that belongs to a single element lies in a side of the box.
   const Vec3 lower = data.vertices.front();
-  const Vec3 upper = data.vertices.back();
+  const Vec3 upper = data.vertices[5 * 4 * 3 - 1];
   for (const auto& [key, count] : shared) {
     bool in_side = false;
     for (int a = 0; a < 3; ++a) {
