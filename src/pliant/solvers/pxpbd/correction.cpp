@@ -40,12 +40,14 @@ bool RunawayTest::runs_away(const double* nodes) {
   constexpr int kTimes = 2;
   double largest = 0;
   for (std::size_t k = 0; k < before_.size(); ++k) {
-    largest = std::max(largest, std::abs(nodes[k] - before_[k]));
+    const double moved = std::abs(nodes[k] - before_[k]);
+    if (!std::isfinite(moved)) return true;
+    largest = std::max(largest, moved);
     before_[k] = nodes[k];
   }
   grown_ = largest > kGrowth * moved_ ? grown_ + 1 : 0;
   moved_ = largest;
-  return !std::isfinite(largest) || (grown_ >= kTimes && largest > kFar * size_);
+  return grown_ >= kTimes && largest > kFar * size_;
 }
 
 Correction::Correction(IncrementalPotential& potential, const CorrectionOptions& options)
