@@ -144,7 +144,7 @@ Vec3 centre_of_ball(const Model& model, const VecX& of) {
   return sum / mass;
 }
 
-TEST(Contact, BouncesUnderConjacAsUnderNewtonsMethod) {
+TEST(ConjacInContact, BouncesAsUnderNewtonsMethod) {
   const auto model = ball_and_plate();
   const auto newton = make_stepper(model, "pod-newton"), conjac = make_stepper(model, "conjac");
   State expected = model->rest_state(), state = expected;
@@ -157,7 +157,7 @@ TEST(Contact, BouncesUnderConjacAsUnderNewtonsMethod) {
   }
 }
 
-TEST(Contact, OfABodyAtRestIsLeftToConjac) {
+TEST(ConjacInContact, LeavesABodyAtRestToItself) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_collider({"floor", PlaneShape{Vec3(0, -4e-4, 0), Vec3::UnitY()}, {}});

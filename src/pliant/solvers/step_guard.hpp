@@ -23,7 +23,8 @@ enum class Safeguard { newton, none };
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
 /// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
 /// does not lead them back, and where they belong there Newton's method keeps them so. And so is one that leaves
-/// forces out of balance which move a body by a share of its size, where all nodes are to be in balance.
+/// forces out of balance which move a body by a share of its size, where all nodes are to be in balance; where they are
+/// not, one that contact moved by such a share beyond what the linear system knew of it.
 ///
 /// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
 /// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
@@ -38,7 +39,8 @@ class StepGuard {
   /// The step begins. A family that has the stored energy of x^n at hand (J) passes it.
   void begin();
   void begin(double stored);
-  /// Contact that the family's linear system did not foresee has moved its solution by this, m.
+  /// Contact has moved the solution of the family's linear system, which knew it as it was where the step began, by
+  /// this, m.
   void note_unforeseen(const VecX& motion) { unforeseen_ = motion.cwiseAbs().maxCoeff(); }
   /// Measures the family's solution; where the step failed or gained energy, replaces it. The report has the figure
   /// `repaired`, 0 or 1.
