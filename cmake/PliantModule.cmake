@@ -16,8 +16,8 @@ if(PLIANT_SANITIZE)
     # Left out as they double the time to compile Eigen and say little: the address sanitizer sees null pointers and sizes
     # of objects itself, and aligned vector loads trap when they are not.
     -fno-sanitize=null,object-size,alignment
-    # GCC 12 takes libstdc++'s regex for uninitialised when it is instrumented.
-    -Wno-maybe-uninitialized
+    # GCC 12 takes libstdc++'s regex, and its own functions for AVX-512, for uninitialised when they are instrumented.
+    -Wno-maybe-uninitialized -Wno-uninitialized
     # Vector code for one instruction set instead of four, which would take minutes to compile: that of this machine, which
     # is what dispatch would choose (without it, Highway's only static choice on x86-64 is emulation).
     -march=native)
