@@ -12,6 +12,7 @@ struct ContactScene {
   std::shared_ptr<const Model> model;
   int steps = 1;
   int max_iterations = 6000;
+  int repeats = 0;  ///< further runs of each solver from starts perturbed by 1e-12 m, for TrialTotals::mean_iterations
   std::function<void(const State&, const StepReport&)> watch = nullptr;  ///< of PDN's run at the coarse tolerance
 };
 inline constexpr double kContactCoarse = 1e-2, kContactFine = 1e-4;  ///< m/s

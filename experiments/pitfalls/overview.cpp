@@ -76,7 +76,7 @@ class Table {
         continue;
       }
       for (const Json& row : result->at("rows")) {
-        if (text_of(row, "line_search") != "robust" || !c.is_row(row)) continue;
+        if (text_of(row, "line_search") != "robust" || row.contains("seed") || !c.is_row(row)) continue;
         const double eps_a = number_of(row, "eps_a"), eps_d = number_of(row, "eps_d");
         Entry& entry = entries_[{c.name, std::isnan(eps_a) ? eps_d < 1e-3 : eps_a < 0.1, text_of(row, "solver")}];
         if (!entry.row.is_null() && number_of(entry.row, "vertices") > number_of(row, "vertices")) continue;

@@ -128,6 +128,7 @@ TrialTotals run_trial(Context& context, const Trial& trial, const Json& first, d
                       if (trial.watch) trial.watch(now, report);
                     }};
   static_cast<Totals&>(result) = take_steps(stepper, *trial.model, state, trial.h, trial.steps, watch);
+  result.mean_iterations = result.iterations;
   Json row = first;
   row["line_search"] = result.line_search;
   Json rest = totals_row({trial.model, result.solver, {}, trial.h, trial.steps}, result, result.tolerance);

@@ -35,7 +35,7 @@ struct TrialTotals : Totals {
   double tolerance = 0;
   std::string line_search;
   std::vector<Iteration> iterations_seen;  ///< also of a step that failed
-  double release_distance = 0;             ///< for the experiment to use
+  double mean_iterations = 0;              ///< with those of runs from perturbed starts, where there are any
 
   int count(bool Iteration::*what) const {
     int n = 0;
