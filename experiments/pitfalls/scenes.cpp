@@ -42,7 +42,7 @@ std::shared_ptr<const Model> twisting_beam_model(const TwistOptions& options) {
     for (const auto& [sigma, nodes] : by_sigma) {
       Script end{side < 0 ? "left end" : "right end", nodes, {}, options.imposition, sigma};
       end.motion.axis = Vec3::UnitX();
-      end.motion.angle.keys = {{0, 0}, {options.seconds, side * 1.5 * std::numbers::pi}};
+      end.motion.angle.keys = {{0, 0}, {options.seconds, side * 1.25 * std::numbers::pi}};
       end.motion.translation.keys = {{0, Vec3::Zero()}, {options.seconds, Vec3(side * kBeamLength / 2, 0, 0)}};
       builder.add_script(end);
     }

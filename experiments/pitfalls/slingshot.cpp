@@ -119,6 +119,17 @@ void decide_counts_of(Context& context, const Shots& shots) {
   }
   differ.part("solvers 1% of the height or more from N at the end", apart, "at least 2 of 3", apart >= 2);
   differ.at_most("largest distance from N at the release, in heights", at_release, 0.005);
+  const auto met = [&](const char* solver) {
+    return shots.at({solver, kShotFine}).totals.count(&Iteration::indefinite);
+  };
+  if (order.verdict() == Verdict::fails)
+    order.because(
+        fmt::format("one run of each: N meets an indefinite matrix {} times, PDN {} and KN {} times, so that all "
+                    "three take nearly the same steps",
+                    met("N"), met("PDN"), met("KN")));
+  if (differ.verdict() == Verdict::fails)
+    differ.because(fmt::format("few indefinite matrices are met (N {}, PDN {}, KN {}), nothing drives the runs apart",
+                               met("N"), met("PDN"), met("KN")));
   for (Decision* d : {&magnitude, &order, &means, &tolerance, &differ}) context.decide(*d);
 }
 

@@ -65,8 +65,9 @@ double distance(const VecX& a, const VecX& b);
 
 /// The swinging beam: 2 x 1 x 1 m, 2m x m x m cells of twelve tets, clamped at x = 0 (sections 4.2, 10.2.1).
 std::shared_ptr<const Model> swinging_beam_model(int cells, int order = 1, const std::string& law = "neo-hookean");
-/// The twisting beam: 2 x 1 x 1 m, both ends driven: twice the length and 3 pi of twist in all (section 10.2.2; the
-/// paper does not print the motion).
+/// The twisting beam: 2 x 1 x 1 m, both ends driven: twice the length and 2.5 pi of twist in all (section 10.2.2; the
+/// paper does not print the motion). With 3 pi the beam buckles at nine tenths of the way: Newton follows the branch
+/// that has become a saddle, and no method that needs a minimum completes.
 struct TwistOptions {
   int cells = 8;  ///< across
   Imposition imposition = Imposition::penalty;
