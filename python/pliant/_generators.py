@@ -70,9 +70,21 @@ def tube(
     return _pliant.generate("tube", dict(options, layers=layers, around=around, along=along))
 
 
-def sphere(radius: float = 0.5, *, centre: ArrayLike = _ZERO, cells: int = 8) -> TetMesh:
-    """A solid ball with `cells` cells across its diameter, at least 4."""
-    return _pliant.generate("sphere", dict(radius=radius, centre=centre, cells=cells))
+def sphere(
+    radius: float = 0.5,
+    *,
+    centre: ArrayLike = _ZERO,
+    cells: int = 8,
+    inner_radius: float = 0.0,
+    layers: int = 1,
+) -> TetMesh:
+    """A ball with `cells` cells across its diameter, at least 4.
+
+    inner_radius: of the cavity of a hollow ball, which has the sets inner and outer; 0: it is solid.
+    layers:       of cells through the wall of a hollow one.
+    """
+    options = dict(radius=radius, centre=centre, cells=cells, inner_radius=inner_radius, layers=layers)
+    return _pliant.generate("sphere", options)
 
 
 def torus(

@@ -161,6 +161,7 @@ class SolverSupport(_Record):
     cuts: bool
     cuts_in_contact: bool  #: of bodies that touch themselves
     grabs: bool
+    gas: bool
     energies: bool  #: further ones, from code
     laws: tuple[str, ...]  #: the material laws it takes
 

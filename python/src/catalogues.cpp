@@ -53,6 +53,7 @@ py::dict to_dict(const SolverSupport& supports) {
   dict["cuts"] = supports.cuts;
   dict["cuts_in_contact"] = supports.cuts_in_contact;
   dict["grabs"] = supports.grabs;
+  dict["gas"] = supports.gas;
   dict["energies"] = supports.energies;
   dict["laws"] = py::tuple(py::cast(taken));
   return dict;

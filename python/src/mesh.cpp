@@ -197,6 +197,7 @@ MeshGenerator to_generator(const std::string& kind, const Options& from) {
   if (kind == "sphere") {
     SphereOptions o;
     from.read("radius", o.radius), from.read("centre", o.centre), from.read("cells", o.cells);
+    from.read("inner_radius", o.inner_radius), from.read("layers", o.layers);
     return o;
   }
   if (kind == "torus") {

@@ -32,14 +32,15 @@ class Measures {
     series.angular_momentum.push_back(angular.norm());
     series.kinetic.push_back(0.5 * state.v.dot(momentum_));
     series.elastic.push_back(assembler_.value({state.x, state.activation}));
-    series.external.push_back(-model_->external_force().dot(state.x - model_->rest()));
+    model_->external_force(state.time, force_);
+    series.external.push_back(-force_.dot(state.x - model_->rest()));
     series.total.push_back(series.kinetic.back() + series.elastic.back() + series.external.back());
   }
 
  private:
   std::shared_ptr<const Model> model_;
   Assembler assembler_;
-  VecX momentum_;
+  VecX momentum_, force_;
 };
 
 void add_distance(const VecX& x, const TrialOptions& options, TrialSeries& series) {

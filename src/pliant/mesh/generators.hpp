@@ -63,9 +63,11 @@ struct SphereOptions {
   Vec3 centre = Vec3::Zero();  ///< m
   double radius = 0.5;         ///< m
   Index cells = 8;             ///< across the diameter, at least 4
+  double inner_radius = 0;     ///< of a hollow ball, m; 0: solid
+  Index layers = 1;            ///< of cells through the wall of a hollow one
 };
 
-/// A solid ball.
+/// A ball. A hollow one has the sets inner and outer.
 MeshData sphere(const SphereOptions& options);
 
 struct TorusOptions {

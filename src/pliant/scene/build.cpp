@@ -156,18 +156,30 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
   return options;
 }
 
-/// Global nodes of a selection of a body's vertices.
-std::vector<Index> nodes_of(const Selection& where, const Body& body) {
-  const std::vector<Index> vertices = select(where, body);
+std::vector<Index> vertices_of(const Selection& where, const Body& body) {
+  std::vector<Index> vertices = select(where, body);
   if (vertices.empty()) {
     const InBox box = bounding_box(body.vertices());
     throw InputError(fmt::format(
         "'where' = {} selects no vertex of body '{}', which lies between {} and {} m; move or enlarge the selection",
         where.text, body.name, format_vector(box.min), format_vector(box.max)));
   }
-  std::vector<Index> nodes = body.nodes_of(vertices);
+  return vertices;
+}
+
+/// Global nodes of a selection of a body's vertices.
+std::vector<Index> nodes_of(const Selection& where, const Body& body) {
+  std::vector<Index> nodes = body.nodes_of(vertices_of(where, body));
   for (Index& i : nodes) i += body.nodes.begin;
   return nodes;
+}
+
+LoadOptions to_options(const SceneLoad& from, const Body& body) {
+  LoadOptions options = from.load;
+  options.name = from.name;
+  options.body = from.body;
+  options.vertices = vertices_of(from.where, body);
+  return options;
 }
 
 void add_driven_script(const SceneScript& script, ModelBuilder& builder) {
@@ -185,6 +197,7 @@ void add_driven_script(const SceneScript& script, ModelBuilder& builder) {
 std::shared_ptr<const Model> build_model(const Scene& scene) {
   ModelBuilder builder;
   builder.set_gravity(scene.gravity);
+  builder.set_gravity(scene.gravity_keyframes);
   builder.set_mass(scene.mass);
   for (const SceneMuscle& muscle : scene.muscles)
     at_origin(muscle.origin, [&] { return builder.add_muscle(muscle.muscle); });
@@ -199,7 +212,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
                           script.imposition, script.sigma, script.start, script.release});
     });
   for (const SceneLoad& load : scene.loads)
-    at_origin(load.origin, [&] { builder.add_load(nodes_of(load.where, builder.body(load.body)), load.force); });
+    at_origin(load.origin, [&] { builder.add_load(to_options(load, builder.body(load.body))); });
   for (const SceneCollider& collider : scene.colliders)
     at_origin(collider.origin, [&] {
       if (collider.surface.empty()) return builder.add_collider(collider.collider);

@@ -59,6 +59,8 @@ Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std
     if (script.body == cut.body) follow(script.where, origin, before);
   for (SceneLoad& load : after.loads)
     if (load.body == cut.body) follow(load.where, origin, before);
+  for (SceneProbe& probe : after.probes)
+    if (probe.body == cut.body) follow(probe.where, origin, before);
   for (SceneAttachment& attachment : after.attachments)
     if (attachment.body == cut.body) follow(attachment.where, origin, before);
   for (SceneRegion& region : after.bodies[cut.body].regions)

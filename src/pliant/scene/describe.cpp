@@ -35,6 +35,27 @@ std::string format(const Motion& motion) {
   return text.empty() ? "holds" : text;
 }
 
+std::string format(const LoadOptions& load) {
+  const char* follows = load.follows ? "" : ", as at rest";
+  switch (load.kind) {
+    case LoadKind::force:
+      return fmt::format("{} N", format_vector(load.vector));
+    case LoadKind::traction:
+      return fmt::format("{} Pa{}", format_vector(load.vector), load.follows ? ", turning with the surface" : "");
+    case LoadKind::pressure:
+      return fmt::format("a pressure of {:.4g} Pa{}", load.pressure, follows);
+    case LoadKind::body_force:
+      return fmt::format("{} N/m^3", format_vector(load.vector));
+    case LoadKind::gas:
+      return fmt::format("gas of {:.4g} Pa, {:.4g} Pa outside", load.gas.pressure, load.gas.outside);
+  }
+  return {};
+}
+
+std::string gravity_of(const Scene& scene) {
+  return format_vector(scene.gravity) + (scene.gravity_keyframes.keys.empty() ? "" : " at first");
+}
+
 /// Young's modulus and Poisson's ratio, from the Lame pair.
 std::string format(const Lame& lame) {
   const double young = lame.mu * (3 * lame.lambda + 2 * lame.mu) / (lame.lambda + lame.mu);
@@ -172,8 +193,10 @@ std::string describe(const Scene& scene, const Model& model) {
                             : "");
   }
   for (const SceneLoad& load : scene.loads)
-    text +=
-        fmt::format("  load    {}: {} N on {}\n", load.name, format_vector(load.force), scene.bodies[load.body].name);
+    text += fmt::format("  load    {}: {} on {}{}\n", load.name, format(load.load), scene.bodies[load.body].name,
+                        load.load.factor.is_constant() ? "" : ", over time");
+  for (const SceneProbe& probe : scene.probes)
+    text += fmt::format("  probe   {}: {} on {}\n", probe.name, probe.where.text, scene.bodies[probe.body].name);
   for (const SceneCollider& from : scene.colliders) {
     static const char* const kShapes[] = {"plane", "sphere", "box", "cylinder", "capsule", "torus", "bowl"};
     text += fmt::format("  collider {}: {}, {}, friction {}\n", from.collider.name,
@@ -208,7 +231,7 @@ std::string describe(const Scene& scene, const Model& model) {
   text +=
       fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
                   scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,
-                  scene.output.every, scene.output.every == 1 ? "" : "s", format_vector(scene.gravity),
+                  scene.output.every, scene.output.every == 1 ? "" : "s", gravity_of(scene),
                   scene.mass == MassKind::lumped ? "lumped" : "consistent");
   text += fmt::format("  solver  {}", scene.solver.name);
   // Only what differs from the solver's own defaults: the rest is in the list of solvers.

@@ -105,9 +105,14 @@ const Section& tube_section() {
 }
 
 const Section& sphere_section() {
-  static const Section section = section_of("sphere", "A solid ball.",
-                                            {length_key("radius", "Its radius.", "0.5"), centre_key(),
-                                             count_key("cells", "Number of cells across the diameter.", "8", 4)});
+  static const Section section = [] {
+    Setting inner = length_key("inner_radius", "Radius of its cavity; 0: it is solid.", "0.0");
+    inner.limits = kNotNegative;
+    return section_of("sphere", "A ball. A hollow one has the sets `inner` and `outer`.",
+                      {length_key("radius", "Its radius.", "0.5"), centre_key(),
+                       count_key("cells", "Number of cells across the diameter.", "8", 4), inner,
+                       count_key("layers", "Number of cells through the wall of a hollow ball.", "1", 1)});
+  }();
   return section;
 }
 
@@ -193,7 +198,7 @@ const std::vector<Setting>& generator_keys() {
           cylinder_section()),
       key("tube", "Generate a hollow cylinder.", "{inner_radius = 0.08, outer_radius = 0.1, length = 1}",
           tube_section()),
-      key("sphere", "Generate a ball.", "{radius = 0.5, cells = 10}", sphere_section()),
+      key("sphere", "Generate a ball, solid or hollow.", "{radius = 0.5, cells = 10}", sphere_section()),
       key("torus", "Generate a ring.", "{radius = 0.5, ring_radius = 0.15}", torus_section()),
       key("sheet", "Generate a thin slab.", "{size = [1, 1], thickness = 0.02, cells = [40, 40]}", sheet_section()),
       key("lattice", "Generate struts along the edges of a grid.", "{size = [1, 1, 1], cells = [3, 3, 3], strut = 0.1}",
@@ -223,7 +228,8 @@ MeshGenerator to_generator(std::string_view kind, const Value& table) {
                        .along = count_at(table, "along")};
   if (kind == "sphere")
     return SphereOptions{
-        .centre = vector_at(table, "centre"), .radius = number("radius"), .cells = count_at(table, "cells")};
+        .centre = vector_at(table, "centre"), .radius = number("radius"), .cells = count_at(table, "cells"),
+        .inner_radius = number("inner_radius"), .layers = count_at(table, "layers")};
   if (kind == "torus")
     return TorusOptions{.centre = vector_at(table, "centre"),
                         .radius = number("radius"),

@@ -269,19 +269,134 @@ const Section& script_section() {
   return section;
 }
 
+const Section& load_keyframe_section() {
+  static const Section section{
+      "load.keyframes",
+      "in 'keyframes' of [[load]]",
+      "What the load is multiplied by at given times; linear in between, constant before the first and after the last.",
+      {{.name = "time",
+        .summary = "When; increasing from one to the next.",
+        .unit = "s",
+        .example = "0.5",
+        .required = true},
+       {.name = "factor", .summary = "What the load is multiplied by.", .example = "1.0", .required = true}}};
+  return section;
+}
+
+const Section& gas_section() {
+  static const Section section{
+      "load.gas",
+      "in 'gas' of [[load]]",
+      "Gas in a cavity, whose pressure follows from the volume: p = pressure (V0/V)^exponent, with V0 the volume at "
+      "rest. `keyframes` change how much gas there is.",
+      {{.name = "pressure",
+        .summary = "Absolute pressure of the gas at the volume that the cavity has at rest.",
+        .unit = "Pa",
+        .example = "120e3",
+        .limits = kPositive,
+        .required = true},
+       {.name = "outside",
+        .summary = "Absolute pressure of the air around.",
+        .unit = "Pa",
+        .fallback = "101325.0",
+        .limits = kNotNegative},
+       {.name = "exponent",
+        .summary = "1 for slow changes, in which the gas stays as warm as it was; 1.4 for air and quick ones.",
+        .fallback = "1.0",
+        .limits = {1, 10}}}};
+  return section;
+}
+
 const Section& load_section() {
-  static const Section section{"[[load]]",
-                               "in [[load]]",
-                               "A constant force, spread evenly over vertices.",
-                               {name_key("load"),
-                                body_key(),
-                                where_key("The vertices it pulls.", true),
-                                {.name = "force",
-                                 .kind = Kind::vector,
-                                 .summary = "The total force.",
-                                 .unit = "N",
-                                 .example = "[0, -100, 0]",
-                                 .required = true}}};
+  static const Section section{
+      "[[load]]",
+      "in [[load]]",
+      "What pulls or presses from outside, constant or over time. A surface is the faces whose corners are all selected.",
+      {name_key("load"),
+       body_key(),
+       where_key("The vertices it pulls, or the corners of the faces or elements it acts on.", true),
+       {.name = "force",
+        .kind = Kind::vector,
+        .summary = "A force in all, spread evenly over the vertices.",
+        .unit = "N",
+        .example = "[0, -100, 0]"},
+       {.name = "traction",
+        .kind = Kind::vector,
+        .summary = "A force per area of the surface.",
+        .unit = "Pa",
+        .example = "[0, -1000, 0]"},
+       {.name = "pressure",
+        .summary = "A pressure on the surface, from outside the body or within its cavity; negative pulls.",
+        .unit = "Pa",
+        .example = "2000"},
+       {.name = "body_force",
+        .kind = Kind::vector,
+        .summary = "A force per volume, of the elements whose four corners are all selected.",
+        .unit = "N/m^3",
+        .example = "[0, 500, 0]"},
+       {.name = "gas",
+        .kind = Kind::table,
+        .summary = "Gas that fills a cavity, of which the whole wall must be selected.",
+        .example = "{pressure = 120e3}",
+        .section = &gas_section()},
+       {.name = "follows",
+        .kind = Kind::boolean,
+        .summary = "Whether pressure and traction act on the surface as it deforms and turn with it; otherwise they stay "
+                   "what they are on the surface at rest. By default pressure does and traction does not.",
+        .example = "true"},
+       {.name = "keyframes",
+        .kind = Kind::tables,
+        .summary = "What the load is multiplied by over time.",
+        .example = "[{time = 0, factor = 0}, {time = 1, factor = 1}]",
+        .section = &load_keyframe_section()}},
+      {{{{"force"}, {"traction"}, {"pressure"}, {"body_force"}, {"gas"}}, true}}};
+  return section;
+}
+
+const Section& probe_section() {
+  static const Section section = [] {
+    Setting where = where_key("The vertices it looks at.", false);
+    where.fallback = "\"all\"";
+    where.example.clear();
+    return Section{
+        "[[probe]]",
+        "in [[probe]]",
+        "Records numbers of a part of a body after every step, in `probes.csv` of the run's folder. Positions, "
+        "displacements and velocities are means over the selected nodes, forces are sums over them. Stress, volume and "
+        "energy are of the elements whose corners are all selected.",
+        {name_key("probe"),
+         body_key(),
+         where,
+         {.name = "quantities",
+          .kind = Kind::choices,
+          .summary = "What to record. `reaction` is the force by which pins and scripts hold the nodes, `contact_force` "
+                     "that of contact and friction on them, `stress` Cauchy's, as a mean over the volume, with that of "
+                     "von Mises, `cavity` the volume within a closed wall, `energy` the elastic energy and the kinetic "
+                     "energy of the nodes.",
+          .fallback = "[\"displacement\"]",
+          .example = "[\"displacement\", \"reaction\"]",
+          .choices = {"position", "displacement", "velocity", "reaction", "contact_force", "stress", "volume", "cavity",
+                      "energy"}}}};
+  }();
+  return section;
+}
+
+const Section& gravity_keyframe_section() {
+  static const Section section{
+      "simulation.gravity_keyframes",
+      "in 'gravity_keyframes' of [simulation]",
+      "Gravity at given times; linear in between, constant before the first and after the last.",
+      {{.name = "time",
+        .summary = "When; increasing from one to the next.",
+        .unit = "s",
+        .example = "0.5",
+        .required = true},
+       {.name = "gravity",
+        .kind = Kind::vector,
+        .summary = "Acceleration of every body.",
+        .unit = "m/s^2",
+        .example = "[0, -9.81, 0]",
+        .required = true}}};
   return section;
 }
 
@@ -367,6 +482,11 @@ const Section& simulation_section() {
         .summary = "Acceleration of every body.",
         .unit = "m/s^2",
         .fallback = "[0.0, -9.81, 0.0]"},
+       {.name = "gravity_keyframes",
+        .kind = Kind::tables,
+        .summary = "Gravity over time, in place of `gravity`: a vessel that is tilted, shaken or launched.",
+        .example = "[{time = 0, gravity = [0, -9.81, 0]}, {time = 1, gravity = [9.81, 0, 0]}]",
+        .section = &gravity_keyframe_section()},
        {.name = "mass",
         .kind = Kind::choice,
         .summary = "Mass matrix: `lumped` is diagonal, `consistent` is the Galerkin one.",
@@ -524,7 +644,8 @@ const Section& scene_keys() {
         .section = &body_section()},
        {.name = "pin", .kind = Kind::tables, .summary = "Held vertices.", .section = &pin_section()},
        {.name = "script", .kind = Kind::tables, .summary = "Moved vertices.", .section = &script_section()},
-       {.name = "load", .kind = Kind::tables, .summary = "Forces.", .section = &load_section()},
+       {.name = "load", .kind = Kind::tables, .summary = "Forces and pressures.", .section = &load_section()},
+       {.name = "probe", .kind = Kind::tables, .summary = "Numbers to record.", .section = &probe_section()},
        {.name = "collider",
         .kind = Kind::tables,
         .summary = "Rigid obstacles.",

@@ -239,6 +239,50 @@ SceneScript to_script(const Value& table, double duration, const SceneObjects& o
   return script;
 }
 
+/// Values over time, from tables with the keys time and `key`.
+template <class T, class Read>
+Keyframes<T> to_keyframes(const Value& list, const std::string& key, const std::string& section, Read&& read) {
+  Keyframes<T> keyframes;
+  if (list.list().empty())
+    fail(list.origin, fmt::format("the keyframes in {} are empty; give at least one, or leave the key out", section));
+  for (const Value& frame : list.list()) {
+    const double time = frame.at("time").number();
+    if (!keyframes.keys.empty() && !(time > keyframes.keys.back().time))
+      fail(frame.at("time").origin, fmt::format("'time' must increase from one keyframe to the next, but {} follows {}",
+                                                time, keyframes.keys.back().time));
+    keyframes.keys.push_back({time, read(frame.at(key))});
+  }
+  return keyframes;
+}
+
+LoadOptions to_load(const Value& table) {
+  LoadOptions load;
+  for (const auto& [key, kind] : {std::pair("force", LoadKind::force), std::pair("traction", LoadKind::traction),
+                                  std::pair("body_force", LoadKind::body_force)})
+    if (const Value* vector = table.find(key)) {
+      load.kind = kind;
+      load.vector = to_vector(*vector);
+    }
+  if (const Value* pressure = table.find("pressure")) {
+    load.kind = LoadKind::pressure;
+    load.pressure = pressure->number();
+  }
+  if (const Value* gas = table.find("gas")) {
+    load.kind = LoadKind::gas;
+    load.gas = {gas->at("pressure").number(), gas->at("outside").number(), gas->at("exponent").number()};
+  }
+  load.follows = load.kind == LoadKind::pressure || load.kind == LoadKind::gas;
+  if (const Value* follows = table.find("follows")) {
+    if (load.kind != LoadKind::pressure && load.kind != LoadKind::traction)
+      fail(follows->origin, "'follows' in [[load]] goes with 'pressure' or 'traction'; leave it out");
+    load.follows = std::get<bool>(follows->data);
+  }
+  if (const Value* keyframes = table.find("keyframes"))
+    load.factor.keyframes =
+        to_keyframes<double>(*keyframes, "factor", "[[load]]", [](const Value& v) { return v.number(); });
+  return load;
+}
+
 Shape to_shape(const Value& table) {
   if (const Value* s = table.find("plane"))
     return PlaneShape{to_vector(s->at("point")), to_direction(s->at("normal"), "normal")};
@@ -414,6 +458,12 @@ void read_time(const Value& root, Scene& scene) {
     scene.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
   }
   scene.gravity = to_vector(simulation.at("gravity"));
+  if (const Value* keyframes = simulation.find("gravity_keyframes")) {
+    if (simulation.at("gravity").given != Given::as_default)
+      fail(keyframes->origin, "'gravity_keyframes' in [simulation] stands in place of 'gravity'; remove one");
+    scene.gravity_keyframes = to_keyframes<Vec3>(*keyframes, "gravity", "[simulation]", to_vector);
+    scene.gravity = scene.gravity_keyframes.keys.front().value;
+  }
   scene.collider_law = simulation.at("colliders").text() == "barrier" ? ColliderLaw::barrier : ColliderLaw::penalty;
   scene.mass = simulation.at("mass").text() == "lumped" ? MassKind::lumped : MassKind::consistent;
 }
@@ -502,8 +552,18 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
     scene.scripts.back().body = body;
   });
   each("load", [&](const Value& table, const std::string& name, std::size_t body) {
-    scene.loads.push_back(
-        {name, body, to_selection(table.at("where"), objects), to_vector(table.at("force")), table.origin});
+    scene.loads.push_back({name, body, to_selection(table.at("where"), objects), to_load(table), table.origin});
+    if (const auto factor = objects.factors.find(name); factor != objects.factors.end())
+      scene.loads.back().load.factor.driven = factor->second;
+  });
+  each("probe", [&](const Value& table, const std::string& name, std::size_t body) {
+    SceneProbe probe{name, body, to_selection(table.at("where"), objects), {}, table.origin};
+    const std::vector<std::string>& known =
+        scene_keys().find("probe")->section->find("quantities")->choices;  // in the order of ProbeQuantity
+    for (const Value& quantity : table.at("quantities").list())
+      probe.quantities.push_back(
+          static_cast<ProbeQuantity>(std::find(known.begin(), known.end(), quantity.text()) - known.begin()));
+    scene.probes.push_back(std::move(probe));
   });
   const std::vector<std::string> links = names_of(root.find("link"), "link");
   for (std::size_t i = 0; i < links.size(); ++i)

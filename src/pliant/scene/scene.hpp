@@ -94,7 +94,18 @@ struct SceneLoad {
   std::string name;
   std::size_t body = 0;
   Selection where;
-  Vec3 force = Vec3::Zero();
+  LoadOptions load;  ///< but for its name, body and vertices
+  std::string origin;
+};
+
+/// What is recorded of a probe.
+enum class ProbeQuantity { position, displacement, velocity, reaction, contact_force, stress, volume, cavity, energy };
+
+struct SceneProbe {
+  std::string name;
+  std::size_t body = 0;
+  Selection where;
+  std::vector<ProbeQuantity> quantities;
   std::string origin;
 };
 
@@ -181,13 +192,15 @@ struct Scene {
   std::string title;
   double dt = 0;  ///< s
   std::int64_t steps = 0;
-  Vec3 gravity = Vec3(0, -9.81, 0);
+  Vec3 gravity = Vec3(0, -9.81, 0);   ///< at the start
+  Keyframes<Vec3> gravity_keyframes;  ///< over time, in place of it
   MassKind mass = MassKind::lumped;
   ColliderLaw collider_law = ColliderLaw::barrier;
   std::vector<SceneBody> bodies;
   std::vector<ScenePin> pins;
   std::vector<SceneScript> scripts;
   std::vector<SceneLoad> loads;
+  std::vector<SceneProbe> probes;
   std::vector<SceneMuscle> muscles;
   std::vector<SceneCollider> colliders;
   std::vector<SceneLink> links;  ///< parents before their children
@@ -212,6 +225,7 @@ struct SceneObjects {
   std::map<std::string, std::shared_ptr<const TetMesh>> meshes;    ///< what the key 'mesh' may name
   std::map<std::string, std::vector<Index>> vertices;              ///< what the text of a selection may be
   std::map<std::string, std::shared_ptr<DrivenPositions>> driven;  ///< the motion of scripts, by their names
+  std::map<std::string, std::shared_ptr<const double>> factors;  ///< of loads, by their names
   std::vector<std::shared_ptr<const Energy>> energies;
 };
 

@@ -33,6 +33,7 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, c
       further_("further energies", *model_, further_energies(*model_)),
       colliders_("colliders", *model_, collider_energies(*model_)),
       penalties_(*model_) {
+  if (!model_->surface_loads().empty()) loads_.emplace(*model_);
   if (model_->contact()) {
     contact_ = std::make_unique<ContactStep>(model_->contact());
     contact_pattern_.emplace(model_->pattern());
@@ -46,6 +47,7 @@ void IncrementalPotential::begin_step(const State& state, double time_step) {
   inertia_.begin_step(problem_);
   penalties_.begin_step(problem_);
   grabs_.begin_step(problem_);
+  if (loads_) loads_->begin_step(problem_);
   if (damping_) damping_->begin_step(problem_);
   start_ = problem_.x_n;
   if (contact_) {
@@ -60,6 +62,7 @@ void IncrementalPotential::begin_step(const State& state, double time_step) {
 double IncrementalPotential::value(const VecX& x, Terms terms) {
   const Pose pose = problem_.pose(x);
   double value = inertia_.evaluate(x, nullptr, terms.inertia) + grabs_.value(pose) + penalties_.value(pose);
+  if (loads_) value += loads_->value(pose);
   if (terms.damping && damping_) value += damping_->value(pose);
   if (terms.elasticity) value += elasticity_.value(pose);
   if (terms.colliders) value += colliders_.value(pose);
@@ -69,18 +72,34 @@ double IncrementalPotential::value(const VecX& x, Terms terms) {
 }
 
 double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
+  const double value = sum_gradients(x, g, terms);
+  clear_prescribed(g);
+  return value;
+}
+
+/// Over all unknowns, prescribed ones too.
+double IncrementalPotential::sum_gradients(const VecX& x, VecX& g, Terms terms) {
   const Pose pose = problem_.pose(x);
   g.resize(x.size());
   double value = inertia_.evaluate(x, &g, terms.inertia);
   if (terms.damping && damping_) value += damping_->add_gradient(pose, g);
   value += grabs_.add_gradient(pose, g);
+  if (loads_) value += loads_->add_gradient(pose, g);
   if (terms.elasticity) value += elasticity_.add_gradient(pose, g);
   if (terms.further) value += further_.add_gradient(pose, g);
   if (terms.colliders) value += colliders_.add_gradient(pose, g);
   value += penalties_.add_gradient(pose, g);
   if (terms.contact && contact_) value += contact_->add_gradient(pose, g);
-  clear_prescribed(g);
   return value;
+}
+
+void IncrementalPotential::support_forces(const VecX& x, VecX& f) {
+  VecX g;
+  sum_gradients(x, g, {});
+  f.setZero(x.size());
+  penalties_.add_gradient(problem_.pose(x), f);
+  f = -f;
+  for (Index i : problem_.fixed) f[i] = g[i];
 }
 
 double IncrementalPotential::stored_energy(const VecX& x, VecX* g) {
@@ -116,6 +135,7 @@ void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection,
   colliders_.add_hessian(pose, projection, H);
   penalties_.add_hessian(pose, projection, H);
   grabs_.add_hessian(pose, projection, H);
+  if (loads_) loads_->add_hessian(pose, projection, H);
 }
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
@@ -126,6 +146,13 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   if (damping_) damping_->add_hessian(pose, projection, H);
   if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
   complete_hessian(H, x, projection, problem_, A, drive);
+  rank_ones_.clear();
+  if (loads_) loads_->rank_ones(pose, rank_ones_);
+  for (RankOne& one : rank_ones_) {
+    const double moved = drive ? one.scale * one.vector.dot(drive->remaining) : 0;
+    clear_prescribed(one.vector);
+    if (drive) drive->coupling += moved * one.vector;
+  }
 }
 
 void IncrementalPotential::complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection,

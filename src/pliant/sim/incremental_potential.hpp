@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "pliant/sim/contact/contact_pattern.hpp"
+#include "pliant/sim/load_term.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/term.hpp"
 
@@ -21,7 +22,8 @@ struct Terms {
 
 /// The function whose minimum is the next state (pitfalls, section 3; docs/newton.md):
 ///
-///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + penalties + grabs + contact,
+///   E(x) = 1/(2 h^2) |x - x~|_M^2 + Phi(x) - (x - x^n)^T f_ext + h W((x - x^n)/h) + penalties + grabs + pressures
+///          + contact,
 ///   x~ = x^n + h v^n,   W(v) = 1/2 v^T D v,   D = alpha M + beta K(x^n)   (Rayleigh damping, lagged),
 ///
 /// the sum of the terms of term.hpp for one StepProblem. Prescribed unknowns have a zero gradient and identity rows in
@@ -46,6 +48,9 @@ class IncrementalPotential final : public StepFunction {
   /// What is stored in the bodies and in energies from code, J. With g, which it overwrites, the gradient over all
   /// unknowns, those too that are prescribed.
   double stored_energy(const VecX& x, VecX* g = nullptr);
+  /// The forces by which pins and scripts hold x in place, N: on prescribed unknowns all that the equation of the step
+  /// leaves over, elsewhere the pull of penalties. Overwrites f.
+  void support_forces(const VecX& x, VecX& f);
   /// Zero where prescribed.
   void clear_prescribed(VecX& g) const {
     for (Index i : problem_.fixed) g[i] = 0;
@@ -53,6 +58,7 @@ class IncrementalPotential final : public StepFunction {
   /// (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody else passes 1.
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                Drive* drive = nullptr) override;
+  std::span<const RankOne> rank_ones() const override { return rank_ones_; }
   /// Completes a Hessian H on the model's pattern, in A, by contact, the drive's coupling and the prescribed unknowns
   /// of `problem`.
   void complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection, const StepProblem& problem,
@@ -92,6 +98,7 @@ class IncrementalPotential final : public StepFunction {
   void end_step(const VecX& x, const VecX& v, State& state);
 
  private:
+  double sum_gradients(const VecX& x, VecX& g, Terms terms);
   void sum_hessians(const Pose& pose, Projection projection, BlockMatrix& H);
 
   std::shared_ptr<const Model> model_;
@@ -104,10 +111,12 @@ class IncrementalPotential final : public StepFunction {
   EnergyTerm colliders_;
   PenaltyTerm penalties_;
   GrabTerm grabs_;
+  std::optional<LoadTerm> loads_;  ///< on surfaces
   std::optional<DampingTerm> damping_;
   std::unique_ptr<ContactStep> contact_;
   std::optional<ContactPattern> contact_pattern_;
   BlockMatrix without_contact_;  ///< the part of a Hessian on the model's pattern
+  std::vector<RankOne> rank_ones_;  ///< of the last Hessian
   std::vector<std::uint8_t> touching_;
 };
 

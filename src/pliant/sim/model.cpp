@@ -279,6 +279,38 @@ void ModelBuilder::add_load(std::span<const Index> nodes, const Vec3& total_forc
   check_nodes(loads_.back().nodes, "load");
 }
 
+void ModelBuilder::add_load(LoadOptions options) {
+  if (options.body >= bodies_.size())
+    throw InputError(
+        fmt::format("load '{}' acts on body {}, but there are {}", options.name, options.body, bodies_.size()));
+  further_loads_.push_back(std::move(options));
+}
+
+void ModelBuilder::add_loads(Model& model) const {
+  for (const Load& load : loads_)
+    for (Index i : load.nodes) node(model.external_force_, i) += load.force / static_cast<double>(load.nodes.size());
+  for (const LoadOptions& options : further_loads_) {
+    if (follows(options)) continue;
+    DeadLoad load = dead_load(options, bodies_[options.body], model.rest_);
+    if (!load.factor.is_constant()) {
+      model.timed_loads_.push_back(std::move(load));
+      continue;
+    }
+    for (std::size_t k = 0; k < load.nodes.size(); ++k) node(model.external_force_, load.nodes[k]) += load.forces[k];
+  }
+}
+
+void Model::external_force(double time, VecX& f) const {
+  f = external_force_;
+  for (const DeadLoad& load : timed_loads_) {
+    const double factor = load.factor.at(time);
+    for (std::size_t k = 0; k < load.nodes.size(); ++k) node(f, load.nodes[k]) += factor * load.forces[k];
+  }
+  if (gravity_keyframes_.keys.empty()) return;
+  const Vec3 acceleration = gravity(time);
+  for (Index i = 0; i < nodes(); ++i) node(f, i) += node_mass_[i] * acceleration;
+}
+
 void ModelBuilder::add_energy(std::shared_ptr<const Energy> energy) {
   check_nodes(energy->stencils().nodes, fmt::format("energy '{}'", energy->name()));
   energies_.push_back(std::move(energy));
@@ -289,27 +321,42 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   require_finite(gravity_, "gravity");
   auto model = std::make_shared<Model>();
   model->bodies_ = bodies_;
-  model->gravity_ = gravity_;
+  const bool is_timed = !gravity_keyframes_.keys.empty();
+  for (const auto& key : gravity_keyframes_.keys) require_finite(key.value, "gravity");
+  model->gravity_keyframes_ = gravity_keyframes_;
+  model->gravity_ = gravity_keyframes_.at(0, gravity_);
   model->pins_ = pins_;
   model->scripts_ = scripts_;
   model->muscles_ = muscles_;
   for (const Body& body : bodies_) model->energies_.push_back(&body.energy());
   model->more_energies_ = energies_;
   for (const auto& energy : energies_) model->energies_.push_back(energy.get());
-  model->pattern_ = coupling_pattern(nodes_, model->energies_);
-
   model->rest_.resize(3 * Eigen::Index(nodes_));
   for (const Body& body : bodies_)
     for (Index i = 0; i < body.nodes.size(); ++i)
       node(model->rest_, body.nodes.begin + i) =
           body.is_solid() ? body.elements->positions()[i] : body.network->vertices[static_cast<std::size_t>(i)];
+  for (const LoadOptions& options : further_loads_)
+    if (follows(options))
+      model->surface_loads_.push_back(surface_load(options, bodies_[options.body], model->rest_));
+  std::vector<PressureEnergy> pressures;  // for what they couple
+  for (const SurfaceLoad& load : model->surface_loads_)
+    if (load.has_potential()) pressures.emplace_back(*load.faces);
+  std::vector<const Energy*> coupling = model->energies_;
+  for (const PressureEnergy& pressure : pressures) coupling.push_back(&pressure);
+  model->pattern_ = coupling_pattern(nodes_, coupling);
   model->mass_ = assemble_mass(mass_kind_, nodes_, bodies_, model->pattern_);
 
   VecX gravity(3 * Eigen::Index(nodes_));
-  for (Index i = 0; i < nodes_; ++i) node(gravity, i) = gravity_;
+  for (Index i = 0; i < nodes_; ++i) node(gravity, i) = is_timed ? Vec3(Vec3::Zero()) : gravity_;
   model->mass_.multiply(gravity, model->external_force_);
-  for (const Load& load : loads_)
-    for (Index i : load.nodes) node(model->external_force_, i) += load.force / static_cast<double>(load.nodes.size());
+  if (is_timed) {
+    VecX sums;
+    model->mass_.multiply(VecX::Ones(3 * Eigen::Index(nodes_)), sums);
+    model->node_mass_.resize(nodes_);
+    for (Index i = 0; i < nodes_; ++i) model->node_mass_[i] = sums[3 * Eigen::Index(i)];
+  }
+  add_loads(*model);
 
   if (!links_.empty()) model->articulation_ = std::make_shared<Articulation>(links_, model->rest_);
   if (contact_ || ((!colliders_.empty() || !obstacles_.empty()) && collider_law_ == ColliderLaw::barrier)) {

@@ -16,6 +16,7 @@
 #include "pliant/rigid/mass_points.hpp"
 #include "pliant/sim/boundary.hpp"
 #include "pliant/sim/grab.hpp"
+#include "pliant/sim/load.hpp"
 #include "pliant/sim/mass.hpp"
 
 namespace pliant {
@@ -113,8 +114,18 @@ class Model {
   const VecX& rest() const { return rest_; }
   const std::vector<Body>& bodies() const { return bodies_; }
   const Mass& mass() const { return mass_; }
+  /// What does not depend on the positions, N: gravity and loads that do not follow, at a time.
+  void external_force(double time, VecX& f) const;
+  /// Of it what does not depend on the time either.
   const VecX& external_force() const { return external_force_; }
+  /// At the start.
   const Vec3& gravity() const { return gravity_; }
+  Vec3 gravity(double time) const { return gravity_keyframes_.at(time, gravity_); }
+  const Keyframes<Vec3>& gravity_keyframes() const { return gravity_keyframes_; }
+  /// Loads over time that do not depend on the positions.
+  const std::vector<DeadLoad>& timed_loads() const { return timed_loads_; }
+  /// Loads that follow surfaces.
+  const std::vector<SurfaceLoad>& surface_loads() const { return surface_loads_; }
   const std::vector<Pin>& pins() const { return pins_; }
   const std::vector<Script>& scripts() const { return scripts_; }
   const std::vector<Muscle>& muscles() const { return muscles_; }
@@ -144,7 +155,11 @@ class Model {
   VecX rest_;
   Mass mass_;
   Vec3 gravity_ = Vec3::Zero();
-  VecX external_force_;  ///< gravity and loads, N
+  Keyframes<Vec3> gravity_keyframes_;  ///< empty: it is constant
+  VecX node_mass_;                     ///< with gravity over time: sums of the rows of the mass matrix, kg
+  VecX external_force_;                ///< N
+  std::vector<DeadLoad> timed_loads_;
+  std::vector<SurfaceLoad> surface_loads_;
   std::vector<Pin> pins_;
   std::vector<Script> scripts_;
   std::vector<Muscle> muscles_;
@@ -168,6 +183,8 @@ class ModelBuilder {
   std::size_t add_body(BodyOptions options);
   const Body& body(std::size_t index) const { return bodies_[index]; }
   void set_gravity(const Vec3& gravity) { gravity_ = gravity; }
+  /// Over time, in place of a constant one.
+  void set_gravity(Keyframes<Vec3> gravity) { gravity_keyframes_ = std::move(gravity); }
   void set_mass(MassKind kind) { mass_kind_ = kind; }
   /// Returns the muscle's index, for Fibres::activation. Throws InputError for values outside [0, 1].
   Index add_muscle(Muscle muscle);
@@ -188,6 +205,8 @@ class ModelBuilder {
   void add_obstacle(Obstacle obstacle) { obstacles_.push_back(std::move(obstacle)); }
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
+  /// Any load. Throws InputError, some of it from build().
+  void add_load(LoadOptions options);
   /// Any further potential of the positions; its stencils name global nodes.
   void add_energy(std::shared_ptr<const Energy> energy);
   std::shared_ptr<const Model> build();
@@ -197,6 +216,7 @@ class ModelBuilder {
     std::vector<Index> nodes;
     Vec3 force;
   };
+  void add_loads(Model& model) const;
   void add_solid(const BodyOptions& options, Body& body) const;
   void add_network(const BodyOptions& options, Body& body) const;
   void check_nodes(const std::vector<Index>& nodes, const std::string& what) const;
@@ -212,8 +232,10 @@ class ModelBuilder {
   std::vector<Obstacle> obstacles_;
   std::optional<ContactOptions> contact_;
   std::vector<Load> loads_;
+  std::vector<LoadOptions> further_loads_;
   std::vector<std::shared_ptr<const Energy>> energies_;
   Vec3 gravity_ = Vec3::Zero();
+  Keyframes<Vec3> gravity_keyframes_;
   MassKind mass_kind_ = MassKind::lumped;
   Index nodes_ = 0;
 };

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/step_problem.hpp"
 
@@ -9,6 +11,12 @@ namespace pliant {
 struct Drive {
   VecX remaining;  ///< displacement left to the prescribed unknowns, m; zero elsewhere
   VecX coupling;   ///< change of the gradient along it, to first order, N; zero where prescribed
+};
+
+/// A matrix scale * vector * vector^T.
+struct RankOne {
+  double scale = 0;
+  VecX vector;
 };
 
 /// What an iteration minimises in a step: the incremental potential itself, or what a family puts in its place
@@ -26,6 +34,9 @@ class StepFunction {
   /// drive, the same matrix, before the prescribed unknowns leave it, gives the coupling. A may get another pattern.
   virtual void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                        Drive* drive = nullptr) = 0;
+  /// What the last Hessian has besides A, never negative; zero where prescribed. It couples so many nodes that A had
+  /// better not have it.
+  virtual std::span<const RankOne> rank_ones() const { return {}; }
 };
 
 }  // namespace pliant

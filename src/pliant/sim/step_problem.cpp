@@ -27,6 +27,12 @@ void StepProblem::begin(const Model& model, const State& state, double step, con
   activation = model.activation(state, end);
   check_grabs(model, state.grabs);
   grabs = state.grabs;
+  model.external_force(end, external_force);
+  explicit_force = external_force;
+  surface_loads = model.surface_loads();
+  if (!surface_loads.empty())
+    load_origins = add_surface_forces(model.surface_loads(), model.rest(), expected_end(), end, external_force,
+                                      explicit_force);
 }
 
 void StepProblem::impose_boundary(VecX& x) const {
@@ -35,6 +41,12 @@ void StepProblem::impose_boundary(VecX& x) const {
 
 VecX StepProblem::predicted_start() const {
   VecX x = predicted;
+  impose_boundary(x);
+  return x;
+}
+
+VecX StepProblem::expected_end() const {
+  VecX x = has_inertia() ? predicted : x_n;
   impose_boundary(x);
   return x;
 }

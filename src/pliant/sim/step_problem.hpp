@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "pliant/sim/integrator.hpp"
@@ -39,12 +40,22 @@ struct StepProblem {
   std::vector<Index> fixed;       ///< the prescribed unknowns, ascending
   std::vector<double> start_activation, activation;  ///< of the muscles, at `start` and at `end`
   std::vector<Grab> grabs;
+  /// What does not depend on the positions, N: gravity and loads at `end`, and of loads that follow surfaces what stays
+  /// as it is for the step (sim/load.hpp).
+  VecX external_force;
+  /// The same with all of these loads as they are where the step is expected to end: for families that take forces
+  /// explicitly.
+  VecX explicit_force;
+  std::span<const SurfaceLoad> surface_loads;  ///< the model's
+  std::vector<Vec3> load_origins;              ///< where the volumes of each are measured from, m
 
   bool has_inertia() const { return pliant::has_inertia(integrator); }
   /// Puts the prescribed unknowns of x where they belong.
   void impose_boundary(VecX& x) const;
   /// x^n + h v^n with the prescribed unknowns where they belong.
   VecX predicted_start() const;
+  /// Where a step is expected to end: there, or without inertia at x^n with the prescribed unknowns where they belong.
+  VecX expected_end() const;
   /// The positions with the activations and the time of the end of the step.
   Pose pose(const VecX& x) const { return {x, activation, end}; }
 };

@@ -50,6 +50,7 @@ StepReport Stepper::step(State& state, double h, StepControl* control) {
 }
 
 void Stepper::take_step(State& state, double h, StepReport& report) {
+  has_solution_ = false;
   if (!can_start(state, h, report)) return;
   solution_.clear();
   advance(solution_, report);
@@ -60,6 +61,14 @@ void Stepper::take_step(State& state, double h, StepReport& report) {
   if (!report.advanced()) return;
   potential_->end_step(solution_.x, solution_.v, state);
   unbalanced_.swap(solution_.gradient);
+  has_solution_ = true;
+}
+
+std::optional<VecX> Stepper::support_forces() {
+  if (!has_solution_) return std::nullopt;
+  VecX f;
+  potential_->support_forces(solution_.x, f);
+  return f;
 }
 
 /// Makes the problem, unless nothing can be stepped from here.

@@ -64,6 +64,9 @@ class Stepper {
   /// What is left unbalanced at the end of the last accepted step: the gradient of its incremental potential, N, zero
   /// where positions are prescribed. Its norm is the force residual of the report. Empty before the first step.
   const VecX& unbalanced_forces() const { return unbalanced_; }
+  /// The forces by which pins and scripts hold their nodes at the end of the last step, N, zero elsewhere: what a scale
+  /// under the supports would show. Nothing before the first step and after one that was not accepted.
+  std::optional<VecX> support_forces();
   /// Valid until the next step.
   virtual std::vector<ElementValues> element_values() const { return {}; }
   /// With contact: the force of contact and friction (N) and the pressure (Pa) on each node.
@@ -97,6 +100,7 @@ class Stepper {
   std::unique_ptr<IncrementalPotential> potential_;
   double elastic_scale_ = 0;  ///< J
   Solution solution_;
+  bool has_solution_ = false;         ///< the last step was accepted: solution_.x solves problem()
   std::optional<Outcome> spoilt_by_;  ///< the outcome of a step that was left in its middle
   VecX unbalanced_;
   VecX contact_force_, contact_pressure_;  ///< of the last step

@@ -12,7 +12,7 @@ InertiaTerm::InertiaTerm(const Model& model) : model_(model) {
 
 void InertiaTerm::begin_step(const StepProblem& problem) {
   problem_ = &problem;
-  predicted_work_ = problem.h * problem.v_n.dot(model_.external_force());
+  predicted_work_ = problem.h * problem.v_n.dot(problem.external_force);
 }
 
 double InertiaTerm::add_gradient(const Pose& pose, VecX& g) {
@@ -32,7 +32,7 @@ double InertiaTerm::evaluate(const VecX& x, VecX* g, bool with_inertia) {
   constexpr Index kChunk = 3072;  // a few vectors of this many numbers fit the first cache
   const auto size = static_cast<Index>(x.size());
   const double scale = 1 / (problem_->h * problem_->h);
-  const VecX &f = model_.external_force(), &predicted = problem_->predicted;
+  const VecX &f = problem_->external_force, &predicted = problem_->predicted;
   partial_.resize(static_cast<std::size_t>((size + kChunk - 1) / kChunk));
   offset_.resize(size);
   for_chunks(size, kChunk, [&](Index begin, Index end) {
@@ -49,7 +49,7 @@ double InertiaTerm::evaluate(const VecX& x, VecX* g, bool with_inertia) {
 }
 
 double InertiaTerm::evaluate_by_matrix(const VecX& x, VecX* g, bool with_inertia) {
-  const VecX& f = model_.external_force();
+  const VecX& f = problem_->external_force;
   const double h2 = problem_->h * problem_->h, work = (x - problem_->x_n).dot(f);
   if (g) *g = -f;
   if (!with_inertia || !problem_->has_inertia()) return -work;

@@ -22,6 +22,14 @@ void add_motion(const Motion& motion, Hash& hash) {
   }
 }
 
+void add_factor(const LoadFactor& factor, Hash& hash) {
+  for (const auto& key : factor.keyframes.keys) {
+    hash.add(key.time);
+    hash.add(key.value);
+  }
+  if (factor.driven) hash.add(std::string_view("driven"));  // how is known to whoever drives it
+}
+
 void add_nodes(const std::vector<Index>& nodes, Hash& hash) {
   hash.add(static_cast<std::int64_t>(nodes.size()));
   hash.add(nodes.data(), nodes.size() * sizeof(Index));
@@ -120,6 +128,25 @@ std::uint64_t hash_boundaries(const Model& model) {
   return hash.value();
 }
 
+void add_loads(const Model& model, Hash& hash) {
+  for (const auto& key : model.gravity_keyframes().keys) {
+    hash.add(key.time);
+    hash.add(VecX(key.value));
+  }
+  for (const DeadLoad& load : model.timed_loads()) {
+    add_nodes(load.nodes, hash);
+    for (const Vec3& force : load.forces) hash.add(VecX(force));
+    add_factor(load.factor, hash);
+  }
+  for (const SurfaceLoad& load : model.surface_loads()) {
+    hash.add(static_cast<std::int64_t>(load.kind));
+    add_nodes(load.faces->stencils().nodes, hash);
+    hash.add(VecX(load.traction));
+    for (double number : {load.pressure, load.gas.pressure, load.gas.outside, load.gas.exponent}) hash.add(number);
+    add_factor(load.factor, hash);
+  }
+}
+
 std::uint64_t hash_solver(const SceneSolver& solver) {
   Hash hash;
   hash.add(solver.name);
@@ -157,6 +184,7 @@ Fingerprint fingerprint(const Scene& scene, const Model& model) {
   Hash forces;
   forces.add(model.external_force());
   forces.add(model.rest_state().v);
+  add_loads(model, forces);
   Hash time;
   time.add(scene.dt);
   Hash mesh;

@@ -55,8 +55,11 @@ ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const Crite
     options_.kind = model_->contact() ? Criterion::step_length : Criterion::acceleration;
     if (model_->contact()) options_.tolerance *= 0.01;
   }
-  if (options_.kind == Criterion::reference_force) scale_ = model_->external_force().norm();
   if (options_.kind == Criterion::characteristic) scale_ = characteristic_force(*model_);
+}
+
+void ConvergenceTest::begin_step(const StepProblem& problem) {
+  if (options_.kind == Criterion::reference_force) scale_ = problem.explicit_force.norm();
 }
 
 void ConvergenceTest::measure(const VecX& r, const BoundaryState& boundary, Residuals& residuals) {

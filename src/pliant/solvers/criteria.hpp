@@ -54,6 +54,8 @@ class ConvergenceTest {
   ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options);
 
   void set_tolerance(double tolerance) { options_.tolerance = tolerance; }
+  /// Before the first measure of a step: reference_force compares with the forces of this one.
+  void begin_step(const StepProblem& problem);
   /// Writes force norm and acceleration of r, whose fixed unknowns are zero, with the mass that the criterion asks for.
   void measure(const VecX& r, const BoundaryState& boundary, Residuals& residuals);
   /// Whether these residuals after so many iterations satisfy the criterion. Never for step_length. Before the first

@@ -34,6 +34,8 @@ struct SolverSupport {
   /// not.
   bool cuts_in_contact = false;
   bool grabs = true;
+  /// Gas in a closed surface: every node of the surface acts on every other, and stiffly so. All take other loads.
+  bool gas = false;
   bool energies = true;                ///< further ones, from code
   std::vector<std::string> laws = {};  ///< that it takes; empty: all
 };

@@ -100,7 +100,9 @@ Json energies(const Model& model, const State& state) {
   VecX momentum;
   model.mass().multiply(state.v, momentum);
   const double kinetic = 0.5 * state.v.dot(momentum);
-  const double gravity = -(state.x - model.rest()).dot(model.external_force());
+  VecX force;
+  model.external_force(state.time, force);
+  const double gravity = -(state.x - model.rest()).dot(force);
   double elastic = 0;
   for (const Energy* energy : model.energies()) elastic += potential(*energy, {state.x, state.activation, state.time});
   return {{"kinetic", number_or_null(kinetic)},

@@ -84,6 +84,7 @@ void LiveScene::reset() {
   Scene scene = opened_;
   scene.dt = now.dt;
   scene.gravity = now.gravity;
+  scene.gravity_keyframes = now.gravity_keyframes;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     // Everything of the present bodies but the mesh, which may have been cut.
     SceneMesh mesh = scene.bodies[b].mesh;
@@ -120,6 +121,7 @@ void LiveScene::set_time_step(double seconds) {
 void LiveScene::set_gravity(const Vec3& gravity) {
   Scene changed = scene();
   changed.gravity = gravity;
+  changed.gravity_keyframes = {};
   change(std::move(changed), pins());
 }
 

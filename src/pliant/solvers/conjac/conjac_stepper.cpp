@@ -532,7 +532,7 @@ bool ConjacStepper::settle(StepReport& report) {
     find_forces(x_, f_);
     imbalance(f_, scratch_);
     const double norm = scratch_.norm();
-    if (k == 0) first = std::max(norm, model()->external_force().norm());
+    if (k == 0) first = std::max(norm, problem().explicit_force.norm());
     if (norm <= kTolerance * first) return true;
     FactorStatus status = FactorStatus::ok;
     for (Rung rung : ladder())

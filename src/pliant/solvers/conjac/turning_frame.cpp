@@ -14,7 +14,7 @@ void TurningFrame::begin(const StepProblem& problem, std::span<const std::uint8_
     if (held[i]) parts_.hold(static_cast<Index>(i / 3));
   hold_touching(problem);
   model_.mass().multiply(problem.v_n, momentum_);
-  momentum_ += problem.h * model_.external_force();
+  momentum_ += problem.h * problem.explicit_force;
   parts_.advance(momentum_, problem.x_n, problem.h, y_, u_, a_);
 }
 

@@ -19,7 +19,8 @@ const ChoiceNames<Projection> kProjections = {{"analytic", Projection::analytic}
 
 SolverSupport newton_support() {
   return {.integrators = {Integrator::implicit_euler, Integrator::implicit_midpoint, Integrator::quasistatic},
-          .contact = {Integrator::implicit_euler, Integrator::quasistatic}};
+          .contact = {Integrator::implicit_euler, Integrator::quasistatic},
+          .gas = true};
 }
 
 BoundSettings<NewtonOptions> newton_settings() {

@@ -53,6 +53,7 @@ NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<c
 
 void NewtonMinimiser::begin_step(StepReport& report) {
   system_.begin_step(report);
+  convergence_.begin_step(function_.problem());
   direction_->begin_step();
   obstacles_.begin_step();
 }

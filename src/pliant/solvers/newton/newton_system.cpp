@@ -36,7 +36,8 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
   if (drive_) driven_gradient_ = g + drive_->coupling;
   const VecX& rhs = drive_ ? driven_gradient_ : g;
   FactorStatus status = FactorStatus::ok;
-  switch (options_.solver) {
+  const LinearSolver solver = function_.rank_ones().empty() ? options_.solver : LinearSolver::direct;
+  switch (solver) {
     case LinearSolver::automatic:
       status = solve_automatically(kind, rhs, dx);
       break;
@@ -175,7 +176,23 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
   const Stopwatch watch(report_->seconds.solve);
   dx = -g;
   cholesky_.solve(dx);
+  if (!function_.rank_ones().empty()) add_rank_ones(function_.rank_ones(), dx);
   return FactorStatus::ok;
+}
+
+/// From A^{-1} b to (A + U C U^T)^{-1} b = A^{-1} b - Z (C^{-1} + U^T Z)^{-1} U^T A^{-1} b with Z = A^{-1} U, by Sherman,
+/// Morrison and Woodbury.
+void NewtonSystem::add_rank_ones(std::span<const RankOne> ones, VecX& dx) {
+  const auto count = static_cast<Eigen::Index>(ones.size());
+  Eigen::MatrixXd U(dx.size(), count), inverse = Eigen::MatrixXd::Zero(count, count);
+  for (Eigen::Index k = 0; k < count; ++k) {
+    U.col(k) = ones[at(k)].vector;
+    inverse(k, k) = 1 / ones[at(k)].scale;
+  }
+  Eigen::MatrixXd Z = U;
+  cholesky_.solve(Z);
+  inverse += U.transpose() * Z;
+  dx -= Z * inverse.ldlt().solve(U.transpose() * dx);
 }
 
 /// The factor of an earlier matrix of the step as a preconditioner: mostly a few iterations to the accuracy asked for,

@@ -137,7 +137,7 @@ void GridPxpbdStepper::take_substeps(State& moved, StepReport& report) {
 double GridPxpbdStepper::substep_length(const State& state, double remaining) const {
   double fastest = 0;
   for (Index i = 0; i < model()->nodes(); ++i) fastest = std::max(fastest, node(state.v, i).norm());
-  fastest += remaining * model()->gravity().norm();
+  fastest += remaining * model()->gravity(problem().end).norm();
   const double count = std::ceil(remaining * fastest / (options_.cfl * grid_.spacing()));
   return count <= 1 ? remaining : remaining / count;
 }
@@ -197,7 +197,7 @@ void GridPxpbdStepper::prepare_nodes(const State& state, double h) {
   for (Index p = 0; p < model()->nodes(); ++p) {
     const pbd::GridPoint& point = grid_.points()[static_cast<std::size_t>(p)];
     for (std::size_t c = 0; c < 8; ++c)
-      force_[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(model()->external_force(), p);
+      force_[static_cast<std::size_t>(point.nodes[c])] += point.weights[c] * node(problem().explicit_force, p);
   }
   const double least = kTiny * mass.mean();
   for (std::size_t i = 0; i < count; ++i) {

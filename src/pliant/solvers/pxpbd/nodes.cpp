@@ -56,7 +56,7 @@ void Nodes::predict(const StepProblem& problem, const VecX& x, const VecX* v) {
     const auto k = static_cast<std::size_t>(i);
     const double m = model_.mass().lumped()[i], damped = v ? h * damping_[i] * m : 0;
     mass_[k] = m + damped;
-    node(predicted_, i) = mass_[k] * node(x, i) + h2 * node(model_.external_force(), i);
+    node(predicted_, i) = mass_[k] * node(x, i) + h2 * node(problem.explicit_force, i);
     if (v) node(predicted_, i) += h * m * node(*v, i);
   }
   for (std::size_t s = 0; s < boundary.penalised.size(); ++s) {

@@ -80,6 +80,7 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     if (nodes_.begin_step(problem)) elements_.set_metric(nodes_.inverse_masses());
     colliders_.begin_step(problem.end, problem.h);
     grabs_.begin_step(problem.grabs, problem.h);
+    convergence_.begin_step(problem);
     local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }
   if (contact_) {

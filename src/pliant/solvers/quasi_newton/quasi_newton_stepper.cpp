@@ -32,6 +32,7 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
 }
 
 void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
+  convergence_.begin_step(problem());
   begin_ = last_ = std::chrono::steady_clock::now();
   if (!prepare(report) || !find_start(report)) return;
   do {

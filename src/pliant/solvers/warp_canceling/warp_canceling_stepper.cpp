@@ -191,14 +191,14 @@ bool WarpCancelingStepper::restore() {
 void WarpCancelingStepper::predict() {
   const double h = problem().h;
   if (turns()) {
-    pushed_ = h * (model()->external_force() + force_);
+    pushed_ = h * (problem().explicit_force + force_);
     for (Index i = 0; i < model()->nodes(); ++i)
       node(pushed_, i) += model()->mass().lumped()[i] * node(problem().v_n, i);
     frames_ = parts_.frames(pushed_, problem().x_n, h);
   }
   if (options_.unknown == WarpUnknown::change) {
     predicted_ = problem().v_n;
-    scratch_ = h * (model()->external_force() + force_);
+    scratch_ = h * (problem().explicit_force + force_);
     for (const Body& body : model()->bodies())
       for (Index i = body.nodes.begin; i < body.nodes.end && body.damping.mass > 0; ++i)
         node(scratch_, i) -= h * body.damping.mass * model()->mass().lumped()[i] * node(problem().v_n, i);
