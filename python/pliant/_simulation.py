@@ -32,7 +32,7 @@ class Simulation:
     """Bodies, what holds and moves them, a solver, and the state they are in.
 
     dt:         time step, s (or fps: steps per second).
-    gravity:    acceleration of every body, m/s^2.
+    gravity:    acceleration of every body, m/s^2, or that over time: [{"time": 0, "gravity": (0, -9.81, 0)}, ...].
     solver:     a solver's name, or a dict of its name and settings; `pliant.solvers()` lists them.
     mass:       "lumped" (diagonal) or "consistent".
     integrator: "implicit-euler", or "quasistatic", where every step is an equilibrium.
@@ -49,7 +49,7 @@ class Simulation:
     def __init__(
         self,
         dt: float | None = None,
-        gravity: ArrayLike = (0.0, -9.81, 0.0),
+        gravity: ArrayLike | Sequence[Mapping[str, Any]] = (0.0, -9.81, 0.0),
         solver: str | Mapping[str, Any] = "pod-newton",
         mass: str = "lumped",
         *,
@@ -63,7 +63,9 @@ class Simulation:
     ):
         origin = caller()
         self._begin(_pliant.SceneTree(name, "."))
-        simulation = {"dt": dt, "fps": fps, "gravity": gravity, "mass": mass, "integrator": integrator}
+        is_timed = isinstance(gravity, Sequence) and len(gravity) > 0 and isinstance(gravity[0], Mapping)
+        simulation = {"dt": dt, "fps": fps, "mass": mass, "integrator": integrator}
+        simulation["gravity_keyframes" if is_timed else "gravity"] = gravity
         self._tree.set_table("simulation", {**simulation, "colliders": colliders, "duration": duration}, origin)
         self._tree.set_table("solver", _solver_table(solver), origin)
         if output is not None:
@@ -80,6 +82,9 @@ class Simulation:
         self._drivers: list[_Driver] = []
         self._functions: list[_Functions] = []
         self._muscle_drivers: dict[str, Callable[[float], float]] = {}
+        self._load_drivers: list[tuple[Callable[[float], float], _pliant.DrivenFactor]] = []
+        self._probe_names: list[str] = []
+        self._probe_rows: list[list[float]] = []
         self._bodies = [Body(self, name) for name in tree.names("body")]
         self._counter = 0
 
@@ -228,9 +233,85 @@ class Simulation:
         self._drivers.append(driver)
         return script
 
-    def add_load(self, body: BodyLike, where: Where, force: ArrayLike, *, name: str | None = None) -> str:
-        """A constant force in N, spread evenly over the selected nodes (`where` as for `pin`). Returns the load's name."""
-        return self._add("load", body, where, name, {"force": force})
+    def add_load(
+        self,
+        body: BodyLike,
+        where: Where,
+        force: ArrayLike | None = None,
+        *,
+        traction: ArrayLike | None = None,
+        pressure: float | None = None,
+        body_force: ArrayLike | None = None,
+        gas: Mapping[str, Any] | None = None,
+        follows: bool | None = None,
+        factor: Callable[[float], float] | None = None,
+        keyframes: Sequence[Mapping[str, Any]] | None = None,
+        name: str | None = None,
+    ) -> str:
+        """What pulls or presses from outside. Returns the load's name.
+
+        where:      as for `pin`; a surface is the faces whose corners are all selected.
+        force:      a force in all, N, spread evenly over the selected nodes.
+        traction:   a force per area of the surface, Pa.
+        pressure:   on the surface, Pa; negative pulls.
+        body_force: a force per volume, N/m^3, of the elements whose corners are all selected.
+        gas:        in a cavity, of which `where` selects the whole wall: {"pressure": ..., "outside": ..., "exponent": ...}.
+        follows:    whether pressure (by default yes) and traction (by default no) act on the surface as it deforms.
+        factor:     a function of the time in s that the load is multiplied by; called once before each step, with the
+                    time at its end.
+        keyframes:  the same as instants: [{"time": 0, "factor": 0}, {"time": 1, "factor": 1}].
+        """
+        table = {"force": force, "traction": traction, "pressure": pressure, "body_force": body_force, "gas": gas}
+        table.update({"follows": follows, "keyframes": keyframes})
+        if factor is None:
+            return self._add("load", body, where, name, table)
+        if keyframes is not None:
+            raise InputError(f"{caller()}: 'factor' and 'keyframes' exclude each other; give one")
+        load = name or _free_name("load", self._tree.names("load"))
+        driven = self._tree.drive_load(load)
+        self._add("load", body, where, load, table)
+        self._load_drivers.append((factor, driven))
+        return load
+
+    def add_probe(
+        self,
+        body: BodyLike,
+        where: Where = "all",
+        quantities: str | Sequence[str] = "displacement",
+        *,
+        name: str | None = None,
+    ) -> str:
+        """Records numbers of a part of a body after every step, as a scene's [[probe]]: see `probes`. Returns its name.
+
+        quantities: one or several of position, displacement, velocity, reaction, contact_force, stress, volume, cavity,
+                    energy.
+        """
+        chosen = [quantities] if isinstance(quantities, str) else list(quantities)
+        return self._add("probe", body, where, name, {"quantities": chosen})
+
+    @property
+    def probes(self) -> dict[str, Floats]:
+        """What the probes have seen: arrays over the steps taken, by the names of their columns, with "step" and "time".
+
+        A column is named as in probes.csv, "tip.displacement_x (m)". What is not known is NaN: reactions before the first
+        step. Adding a probe begins all of them anew.
+        """
+        core = self._ready()
+        self._sample()
+        columns = ["step", "time", *core.probe_columns()]
+        table = np.array(self._probe_rows, dtype=float).reshape(-1, len(columns))
+        return {column: table[:, k].copy() for k, column in enumerate(columns)}
+
+    def _sample(self) -> None:
+        """Adds a row for the present state, unless it has one."""
+        core = self._core
+        if core is None or not self._tree.names("probe"):
+            return
+        columns = core.probe_columns()
+        if columns != self._probe_names:
+            self._probe_names, self._probe_rows = columns, []
+        if not self._probe_rows or self._probe_rows[-1][0] != core.state.step:
+            self._probe_rows.append([core.state.step, core.state.time, *core.sample_probes()])
 
     def add_collider(
         self,
@@ -539,6 +620,10 @@ class Simulation:
         """(n, 3) gravity and loads, N."""
         return self._part(self._ready().external_forces(), body)
 
+    def reactions(self, body: BodyLike = None) -> Floats:
+        """(n, 3) forces by which pins and scripts hold the nodes at the end of the last step, N; zero elsewhere."""
+        return self._part(self._ready().support_forces(), body)
+
     def residuals(self, body: BodyLike = None) -> Floats:
         """(n, 3) what the last step has left unbalanced, N; zero where positions are prescribed.
 
@@ -591,8 +676,11 @@ class Simulation:
         """Advances the state by dt. A step that does not converge leaves the state as it was, unless the solver's
         on_failure is "continue"; the report says so."""
         core = self._ready()
+        self._sample()
         self._drive(core.state.time + self._described().dt)
-        return StepReport._from(core.step())
+        values = core.step()
+        self._sample()
+        return StepReport._from(values)
 
     def run(
         self,
@@ -621,12 +709,14 @@ class Simulation:
         last = self._last_step(scene, duration, steps, 0 if resume else core.state.step)
         if resume and replace:
             raise InputError("'resume' and 'replace' exclude each other")
+        self._sample()
         bar = Progress(core.state.step, last, progress)
         reports: list[StepReport] = []
 
         def on_step(values: dict[str, Any]) -> bool:
             report = StepReport._from(values)
             reports.append(report)
+            self._sample()
             bar.update(report, core.state.time)
             return bool(callback(self, report)) if callback is not None else False
 
@@ -675,6 +765,8 @@ class Simulation:
             driver.drive(time)
         for name, function in self._muscle_drivers.items():
             self.activation[name] = function(time)
+        for function, driven in self._load_drivers:
+            driven.set(float(function(time)))
 
     # ---- files -----------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <cmath>
+
 #include "bindings.hpp"
 #include "energy.hpp"
 #include "pliant/base/error.hpp"
@@ -21,6 +23,11 @@ Value::List& list_of(Value& root, const std::string& kind) {
   if (list.is_table()) list = Value{Value::List{list}, list.origin};  // [body] for a single [[body]]
   return list.list();
 }
+
+/// What a load is multiplied by, from code.
+struct DrivenFactor {
+  std::shared_ptr<double> value;
+};
 
 /// A scene needs an end; one made by code has none until it is run.
 void give_an_end(Value& root) {
@@ -79,7 +86,7 @@ void SceneTree::append(const std::string& kind, const py::dict& table, const std
   Value entry = to_value(table, origin);
   Value small{Value::Table{}, root_.origin};
   for (const Value::Entry& part : root_.table())
-    if (part.key != "body" && part.key != "pin" && part.key != "script" && part.key != "load")
+    if (part.key != "body" && part.key != "pin" && part.key != "script" && part.key != "load" && part.key != "probe")
       small.table().push_back(part);
   if (kind != "body") {
     Value::List bodies;
@@ -124,6 +131,12 @@ std::shared_ptr<DrivenPositions> SceneTree::drive(const std::string& script) {
   return objects_.driven[script] = std::make_shared<DrivenPositions>();
 }
 
+std::shared_ptr<double> SceneTree::drive_load(const std::string& load) {
+  const auto factor = std::make_shared<double>(1.0);
+  objects_.factors[load] = factor;
+  return factor;
+}
+
 Scene SceneTree::scene() const { return scene_of(root_); }
 
 Scene SceneTree::scene_of(Value root) const {
@@ -148,6 +161,10 @@ void bind_scene(py::module_& module) {
                                        self.positions.size(), shape_of(positions)));
         self.positions = to_points(positions, "motion");
       });
+  py::class_<DrivenFactor>(module, "DrivenFactor").def("set", [](const DrivenFactor& self, double value) {
+    if (!std::isfinite(value)) throw InputError("what a load is multiplied by must be finite");
+    *self.value = value;
+  });
   module.def("to_toml", [](const py::object& value) { return to_toml(to_value(value, "override")); });
   py::class_<SceneTree>(module, "SceneTree")
       .def(py::init<std::string, std::string>())
@@ -159,6 +176,7 @@ void bind_scene(py::module_& module) {
       .def("add_mesh", &SceneTree::add_mesh)
       .def("add_vertices", &SceneTree::add_vertices)
       .def("drive", &SceneTree::drive)
+      .def("drive_load", [](SceneTree& self, const std::string& load) { return DrivenFactor{self.drive_load(load)}; })
       .def("add_energy", [](SceneTree& self, const EnergyHandle& energy) { self.add_energy(energy.energy); })
       .def("scene", &SceneTree::scene)
       .def("as_dict", [](const SceneTree& self) { return to_python(self.root()); });

@@ -28,6 +28,8 @@ class SceneTree {
   void add_mesh(const std::string& name, const MeshHandle& mesh);
   void add_vertices(const std::string& name, const py::object& vertices, Index count, const std::string& what);
   std::shared_ptr<DrivenPositions> drive(const std::string& script);
+  /// What a load is multiplied by from now on, whatever its keyframes.
+  std::shared_ptr<double> drive_load(const std::string& load);
   void add_energy(std::shared_ptr<const Energy> energy) { objects_.energies.push_back(std::move(energy)); }
 
   Scene scene() const;

@@ -16,6 +16,12 @@ SharedSimulation::Guard::Guard(SharedSimulation& o) : owner(o) {
     throw std::runtime_error("this simulation is already running: in another thread, or in a function it calls");
 }
 
+const ProbeSet& SharedSimulation::probes() {
+  if (!probes_ || probes_->model() != simulation_.model())
+    probes_ = std::make_unique<ProbeSet>(simulation_.scene(), simulation_.model());
+  return *probes_;
+}
+
 Assembler& SharedSimulation::assembler() {
   if (!assembler_ || assembled_ != simulation_.model()) {
     assembled_ = simulation_.model();  // a cut has made another
@@ -167,7 +173,9 @@ py::dict energies(SharedSimulation& self) {
     VecX momentum;
     model.mass().multiply(state.v, momentum);
     kinetic = 0.5 * state.v.dot(momentum);
-    external = -model.external_force().dot(state.x - model.rest());
+    VecX force;
+    model.external_force(state.time, force);
+    external = -force.dot(state.x - model.rest());
     for (const auto& energy : model.more_energies()) {
       const Index count = energy->stencils().count();
       std::vector<double> values(static_cast<std::size_t>(count));
@@ -301,7 +309,11 @@ void bind_simulation(py::module_& module) {
            })
       .def("rest", [](const SharedSimulation& self) { return nodes_array(VecX(self.model().rest())); })
       .def("external_forces",
-           [](const SharedSimulation& self) { return nodes_array(VecX(self.model().external_force())); })
+           [](const SharedSimulation& self) {
+             VecX force;
+             self.model().external_force(self.simulation().state()->time, force);
+             return nodes_array(std::move(force));
+           })
       .def(
           "masses",
           [](const SharedSimulation& self) { return take(VecX(self.model().mass().lumped()), {self.model().nodes()}); })
@@ -319,6 +331,18 @@ void bind_simulation(py::module_& module) {
       .def("unbalanced_forces",
            [](SharedSimulation& self) {
              return nodes_array(self.work([](Simulation& s) { return s.unbalanced_forces(); }));
+           })
+      .def("support_forces",
+           [](SharedSimulation& self) {
+             std::optional<VecX> forces = self.work([](Simulation& s) { return s.stepper().support_forces(); });
+             if (!forces) throw InputError("there are no support forces before a step has been taken");
+             return nodes_array(*std::move(forces));
+           })
+      .def("probe_columns", [](SharedSimulation& self) { return self.probes().columns(); })
+      .def("sample_probes",
+           [](SharedSimulation& self) {
+             const ProbeSet& probes = self.probes();
+             return self.work([&](Simulation& s) { return probes.sample(s); });
            })
       .def("stresses", &stresses)
       .def("element_energies", &element_energies)

@@ -6,6 +6,7 @@
 #include "convert.hpp"
 #include "energy.hpp"
 #include "pliant/energies/assembler.hpp"
+#include "pliant/simulation/probe.hpp"
 #include "pliant/simulation/simulation.hpp"
 
 namespace pliant::python {
@@ -41,6 +42,8 @@ class SharedSimulation {
 
   const Simulation& simulation() const { return simulation_; }
   const Model& model() const { return *simulation_.model(); }
+  /// What the scene's probes look at in the present model.
+  const ProbeSet& probes();
   /// The assembler of all the present model's energies.
   Assembler& assembler();
 
@@ -56,6 +59,7 @@ class SharedSimulation {
   Simulation simulation_;
   std::shared_ptr<const Model> assembled_;  ///< whose energies the assembler has
   std::unique_ptr<Assembler> assembler_;
+  std::unique_ptr<ProbeSet> probes_;
   std::atomic<bool> busy_ = false;
 };
 

@@ -23,7 +23,7 @@ bool in_use(const std::filesystem::path& folder) {
 
 /// Removes what runs write, and nothing else: the folder may hold a person's own files.
 void remove_results(const std::filesystem::path& folder) {
-  for (const char* name : {"result.pvd", "colliders.pvd", "steps.jsonl", "summary.json", "picture.png", "film.png"})
+  for (const char* name : {"result.pvd", "colliders.pvd", "steps.jsonl", "probes.csv", "summary.json", "picture.png", "film.png"})
     std::filesystem::remove(folder / name);
   std::error_code error;
   for (const char* name : {"frames", "checkpoints"}) {
@@ -94,6 +94,7 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
 
 void ResultFolder::begin() {
   log_ = StepLog::begin(folder_ / "steps.jsonl");
+  probes_.emplace(ProbeLog::begin(folder_ / "probes.csv", simulation_));
   write_frame();
   if (simulation_.scene().output.checkpoint_every > 0) save();  // so that a run killed early can be resumed as well
 }
@@ -109,6 +110,7 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
         folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, totals_, notice);
   simulation_.restore(checkpoint->snapshot);
+  probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));
   frames_.set_model(simulation_.model());
   frame_times_ = std::move(checkpoint->frames);
   for (std::size_t k = 0; k < frame_times_.size(); ++k) {
@@ -156,6 +158,7 @@ void ResultFolder::write_frame() {
 void ResultFolder::add_state() {
   const State& state = *simulation_.state();
   const SceneOutput& output = simulation_.scene().output;
+  probes_->add_state();
   if (state.step % output.every == 0) write_frame();
   if (output.checkpoint_every == 0) return;
   // Where steps take long, so many of them would be much to lose.
@@ -165,6 +168,7 @@ void ResultFolder::add_state() {
 
 void ResultFolder::write_lists() {
   log_->flush_to_disk();
+  probes_->flush_to_disk();
   frames_.write_list();
   colliders_.write_list();
 }

@@ -11,6 +11,7 @@
 #include "pliant/io/collider_frames.hpp"
 #include "pliant/io/frames.hpp"
 #include "pliant/io/output_queue.hpp"
+#include "pliant/io/probe_log.hpp"
 #include "pliant/io/telemetry.hpp"
 
 namespace pliant {
@@ -18,8 +19,8 @@ namespace pliant {
 /// How a run treats what is in its folder already.
 enum class RunStart { fresh, replace, resume };
 
-/// The folder a run leaves behind: result.pvd, colliders.pvd and frames/, steps.jsonl, summary.json, checkpoints/,
-/// picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and while one run
+/// The folder a run leaves behind: result.pvd, colliders.pvd and frames/, steps.jsonl, probes.csv, summary.json,
+/// checkpoints/, picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and while one run
 /// writes to it no other may (FolderLock). After a kill at any instant, `resume` finds the newest checkpoint, removes
 /// what was half written, cuts the lists back to it and goes on as if nothing had happened.
 ///
@@ -71,6 +72,7 @@ class ResultFolder {
   std::optional<std::int64_t> saved_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   std::optional<StepLog> log_;
+  std::optional<ProbeLog> probes_;
   RunTotals totals_;
   OutputQueue queue_;  ///< the only one to touch frames_ and checkpoints_ once the run has begun
 };

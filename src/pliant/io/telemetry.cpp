@@ -122,6 +122,8 @@ void StepLog::fail() const {
 
 StepLog StepLog::begin(const std::filesystem::path& file) { return StepLog(file, "wb"); }
 
+StepLog StepLog::go_on(const std::filesystem::path& file) { return StepLog(file, "ab"); }
+
 StepLog StepLog::resume(const std::filesystem::path& file, std::int64_t steps, RunTotals& totals,
                         const std::function<void(const std::string&)>& notice) {
   std::optional<FileContent> content;

@@ -43,6 +43,9 @@ class StepLog {
   static StepLog resume(const std::filesystem::path& file, std::int64_t steps, RunTotals& totals,
                         const std::function<void(const std::string&)>& notice);
 
+  /// Goes on at the end of a file.
+  static StepLog go_on(const std::filesystem::path& file);
+
   void append(const std::string& line);
   /// Waits until the disk has it.
   void flush_to_disk();

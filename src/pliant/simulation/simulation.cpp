@@ -8,6 +8,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/simulation/carry_over.hpp"
+#include "pliant/simulation/probe.hpp"
 
 namespace pliant {
 
@@ -34,8 +35,9 @@ Simulation::Simulation(BuiltScene built)
       fingerprint_(pliant::fingerprint(scene_, *model_)) {}
 
 Simulation::Simulation(Scene scene) : Simulation(build_scene(std::move(scene))) {
-  // A cut that misses its body is found now rather than in the middle of a long run.
+  // A cut that misses its body is found now rather than in the middle of a long run, and so is a probe of nothing.
   BuiltScene probe = given_;
+  ProbeSet{probe.scene, probe.model};
   for (const SceneCut& cut : given_.scene.cuts) probe = make_cut(probe, cut).built;
 }
 

@@ -1,0 +1,191 @@
+#include "pliant/simulation/probe.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "pliant/base/error.hpp"
+#include "pliant/sim/surface_faces.hpp"
+
+namespace pliant {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Name and unit of what a quantity has in each of its columns.
+std::vector<std::string> columns_of(ProbeQuantity quantity) {
+  const auto vector = [](const char* name, const char* unit) {
+    std::vector<std::string> list;
+    for (char axis : {'x', 'y', 'z'}) list.push_back(fmt::format("{}_{} ({})", name, axis, unit));
+    return list;
+  };
+  switch (quantity) {
+    case ProbeQuantity::position:
+      return vector("position", "m");
+    case ProbeQuantity::displacement:
+      return vector("displacement", "m");
+    case ProbeQuantity::velocity:
+      return vector("velocity", "m/s");
+    case ProbeQuantity::reaction:
+      return vector("reaction", "N");
+    case ProbeQuantity::contact_force:
+      return vector("contact_force", "N");
+    case ProbeQuantity::stress: {
+      std::vector<std::string> list;
+      for (const char* pair : {"xx", "yy", "zz", "xy", "yz", "zx"}) list.push_back(fmt::format("stress_{} (Pa)", pair));
+      list.emplace_back("von_mises (Pa)");
+      return list;
+    }
+    case ProbeQuantity::volume:
+      return {"volume (m^3)"};
+    case ProbeQuantity::cavity:
+      return {"cavity (m^3)"};
+    case ProbeQuantity::energy:
+      return {"elastic_energy (J)", "kinetic_energy (J)"};
+  }
+  return {};
+}
+
+bool is_of_elements(ProbeQuantity quantity) {
+  return quantity == ProbeQuantity::stress || quantity == ProbeQuantity::volume || quantity == ProbeQuantity::energy;
+}
+
+template <class Test>
+bool has_any(const SceneProbe& probe, Test&& test) {
+  return std::any_of(probe.quantities.begin(), probe.quantities.end(), test);
+}
+
+/// Elements, or springs, whose nodes are all selected.
+std::vector<Index> elements_of(const Body& body, const std::vector<Index>& nodes) {
+  const Stencils& stencils = body.energy().stencils();
+  std::vector<Index> found;
+  for (Index e = 0; e < stencils.count(); ++e)
+    if (std::all_of(stencils[e], stencils[e] + stencils.size,
+                    [&](Index i) { return std::binary_search(nodes.begin(), nodes.end(), i); }))
+      found.push_back(e);
+  return found;
+}
+
+Vec3 sum(const std::vector<Index>& nodes, const VecX& v) {
+  Vec3 total = Vec3::Zero();
+  for (Index i : nodes) total += node(v, i);
+  return total;
+}
+
+}  // namespace
+
+ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : model_(std::move(model)) {
+  for (const SceneProbe& from : scene.probes) {
+    const Body& body = model_->bodies()[from.body];
+    const auto fail = [&](const std::string& what) {
+      throw InputError(fmt::format("{}probe '{}': {}", from.origin.empty() ? "" : from.origin + ": ", from.name, what));
+    };
+    const std::vector<Index> vertices = select(from.where, body);
+    if (vertices.empty()) fail(fmt::format("'where' = {} selects no vertex of body '{}'", from.where.text, body.name));
+    Probe probe{from.name, from.body, body.nodes_of(vertices), {}, {}, from.quantities};
+    for (Index& i : probe.nodes) i += body.nodes.begin;
+    std::sort(probe.nodes.begin(), probe.nodes.end());
+    if (has_any(from, is_of_elements)) {
+      probe.elements = elements_of(body, probe.nodes);
+      if (probe.elements.empty())
+        fail(fmt::format("no element of body '{}' has all its nodes in the selection, and stress, volume and energy are "
+                         "those of elements; enlarge it",
+                         body.name));
+      if (!body.is_solid() && has_any(from, [](ProbeQuantity q) {
+            return q == ProbeQuantity::stress || q == ProbeQuantity::volume;
+          }))
+        fail(fmt::format("body '{}' is made of springs, which have no stress and no volume", body.name));
+    }
+    if (has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::cavity; })) {
+      probe.cavity = surface_faces(body, vertices);
+      if (!probe.cavity.is_closed())
+        fail("'cavity' needs a closed wall, and the selected faces have a rim; select all of it, such as \"inner\"");
+    }
+    for (ProbeQuantity quantity : from.quantities)
+      for (const std::string& column : columns_of(quantity)) columns_.push_back(from.name + "." + column);
+    probes_.push_back(std::move(probe));
+  }
+}
+
+ProbeSet::Elements ProbeSet::sum_elements(const Probe& probe, const State& state) const {
+  Elements sums;
+  const Body& body = model_->bodies()[probe.body];
+  const Pose pose(state.x, state.activation, state.time);
+  for (Index e : probe.elements) {
+    double energy = 0;
+    body.energy().evaluate(pose, {e, e + 1}, &energy, nullptr);
+    sums.energy += energy;
+    if (!body.is_solid()) continue;
+    Mat3 F, P;
+    body.elastic->stresses(pose, {e, e + 1}, &F, &P);
+    const double volume = body.elements->volumes()[at(e)];
+    sums.stress += volume * P * F.transpose();  // of Cauchy's stress P F^T / J over the present volume J V
+    sums.volume += volume * F.determinant();
+  }
+  return sums;
+}
+
+std::vector<double> ProbeSet::sample(Simulation& simulation) const {
+  std::vector<double> values;
+  const State& state = *simulation.state();
+  const auto add = [&](const Vec3& v) { values.insert(values.end(), v.begin(), v.end()); };
+  const bool reacts = std::any_of(probes_.begin(), probes_.end(), [](const Probe& probe) {
+    return std::find(probe.quantities.begin(), probe.quantities.end(), ProbeQuantity::reaction) !=
+           probe.quantities.end();
+  });
+  const std::optional<VecX> supports = reacts ? simulation.stepper().support_forces() : std::nullopt;
+  for (const Probe& probe : probes_) {
+    const double share = 1 / static_cast<double>(probe.nodes.size());
+    const Elements elements = sum_elements(probe, state);
+    for (ProbeQuantity quantity : probe.quantities) switch (quantity) {
+        case ProbeQuantity::position:
+          add(share * sum(probe.nodes, state.x));
+          break;
+        case ProbeQuantity::displacement:
+          add(share * sum(probe.nodes, state.x - model_->rest()));
+          break;
+        case ProbeQuantity::velocity:
+          add(share * sum(probe.nodes, state.v));
+          break;
+        case ProbeQuantity::reaction:
+          add(supports ? sum(probe.nodes, *supports) : Vec3(Vec3::Constant(kUnknown)));
+          break;
+        case ProbeQuantity::contact_force: {
+          Vec3 force = Vec3::Constant(state.step > 0 && !model_->contact() ? 0 : kUnknown);
+          for (const NodeValues& field : simulation.stepper().node_values())
+            if (field.name == "contact_force" && state.step > 0)
+              force = sum(probe.nodes, Eigen::Map<const VecX>(field.values.data(),
+                                                              static_cast<Eigen::Index>(field.values.size())));
+          add(force);
+          break;
+        }
+        case ProbeQuantity::cavity:
+          values.push_back(std::abs(probe.cavity.volume(state.x, probe.cavity.mean(state.x))));
+          break;
+        case ProbeQuantity::stress: {
+          const Mat3 mean = elements.stress / elements.volume, deviator = mean - mean.trace() / 3 * Mat3::Identity();
+          add(mean.diagonal());
+          add({mean(0, 1), mean(1, 2), mean(2, 0)});
+          values.push_back(std::sqrt(1.5) * deviator.norm());
+          break;
+        }
+        case ProbeQuantity::volume:
+          values.push_back(elements.volume);
+          break;
+        case ProbeQuantity::energy: {
+          double kinetic = 0;
+          for (Index i : probe.nodes) kinetic += 0.5 * model_->mass().lumped()[i] * node(state.v, i).squaredNorm();
+          values.push_back(elements.energy);
+          values.push_back(kinetic);
+          break;
+        }
+      }
+  }
+  return values;
+}
+
+}  // namespace pliant

@@ -1,0 +1,82 @@
+"""Loads and probes from Python: what presses, functions of time, and what is recorded."""
+
+import numpy as np
+import pytest
+from conftest import error
+
+import pliant
+
+
+def block(**keys):
+    sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0), **keys)
+    body = sim.add_body(
+        pliant.box(size=(0.2, 0.2, 0.2), cells=(2, 2, 2)), pliant.material(young=1e6, poisson=0.3), density=1000
+    )
+    return sim, body
+
+
+def momentum(sim):
+    return (sim.masses()[:, None] * sim.velocities()).sum(axis=0)
+
+
+def test_a_pressure_by_a_function_of_time_pushes_as_much_as_the_function_says():
+    sim, body = block()
+    sim.add_load(body, "y-min", pressure=500.0, factor=lambda t: 10 * t)
+    for _ in range(10):
+        assert sim.step().converged
+    impulse = sum(0.01 * 500 * 0.04 * 10 * 0.01 * k for k in range(1, 11))
+    assert momentum(sim)[1] == pytest.approx(impulse, rel=5e-3)  # on the present area, which is pressed a little
+
+
+def test_each_kind_of_load_is_taken_and_two_at_once_are_refused():
+    sim, body = block()
+    sim.add_load(body, "y-max", (0, 1, 0))
+    sim.add_load(body, "y-max", traction=(0, 25, 0), follows=True)
+    sim.add_load(body, "all", body_force=(0, 125, 0), keyframes=[{"time": 0, "factor": 1}, {"time": 1, "factor": 0}])
+    assert sim.external_forces().sum(axis=0) == pytest.approx((0, 2, 0))  # what follows is not among them
+    assert sim.step().converged
+    assert momentum(sim)[1] == pytest.approx(0.01 * (2 + 0.99), rel=1e-3)
+    assert "exclude" in error(lambda: sim.add_load(body, "y-max", (0, 1, 0), pressure=3.0))
+    assert "exclude" in error(
+        lambda: sim.add_load(body, "y-max", pressure=3.0, factor=abs, keyframes=[{"time": 0, "factor": 1}])
+    )
+
+
+def test_gravity_over_time_is_a_list():
+    sim = pliant.Simulation(dt=0.1, gravity=[{"time": 0, "gravity": (0, 0, 0)}, {"time": 1, "gravity": (0, -10, 0)}])
+    sim.add_body(pliant.box(), pliant.material(young=1e6, poisson=0.3))
+    sim.step()
+    assert sim.velocities()[:, 1] == pytest.approx(-0.1, abs=1e-9)
+
+
+def test_gas_blows_up_a_ball():
+    mesh = pliant.sphere(0.1, inner_radius=0.09, cells=8)
+    sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0))
+    ball = sim.add_body(mesh, pliant.material(young=1e5, poisson=0.3))
+    sim.add_load(ball, "inner", gas={"pressure": 110e3})
+    sim.add_probe(ball, "inner", "cavity", name="gas")
+    for _ in range(5):
+        assert sim.step().converged
+    volumes = sim.probes["gas.cavity (m^3)"]
+    assert len(volumes) == 6 and volumes[0] == pytest.approx(4 / 3 * np.pi * 0.09**3, rel=0.05)
+    assert volumes[-1] > 1.01 * volumes[0]
+
+
+def test_reactions_balance_the_weight_and_probes_record_them():
+    sim = pliant.Simulation(dt=1.0, integrator="quasistatic", solver={"name": "pod-newton", "criterion": "residual", "tolerance": 1e-10})
+    body = sim.add_body(pliant.box(), pliant.material(young=1e6, poisson=0.3), density=1000)
+    sim.pin(body, "y-min")
+    probe = sim.add_probe(body, "y-min", ["reaction", "displacement"], name="foot")
+    assert probe == "foot"
+    sim.run(steps=2)
+    assert sim.reactions().sum(axis=0) == pytest.approx((0, 9810, 0), abs=1e-4)
+    seen = sim.probes
+    assert list(seen)[:3] == ["step", "time", "foot.reaction_x (N)"]
+    assert seen["step"].tolist() == [0, 1, 2] and np.isnan(seen["foot.reaction_y (N)"][0])
+    assert seen["foot.reaction_y (N)"][1:] == pytest.approx(9810, rel=1e-8)
+    assert (seen["foot.displacement_y (m)"] == 0).all()
+
+
+def test_a_probe_of_nothing_is_refused_where_it_is_made():
+    sim, body = block()
+    assert "quantities" in error(lambda: sim.add_probe(body, "y-min", ["reacton"]))
