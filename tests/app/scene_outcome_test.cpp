@@ -150,5 +150,31 @@ TEST(Scenes, AHangingClothSwingsDownUnderTheLinearlyImplicitSolversToo) {
   }
 }
 
+TEST(Scenes, BalloonGrowsByItsGasAndRestsOnTheFloor) {
+  const Ending balloon = run_scene("balloon");
+  const SurfaceLoad& air = balloon.model->surface_loads().front();
+  const double volume = -air.faces->volume(balloon.state.x, air.faces->mean(balloon.state.x));
+  const double ratio = volume / air.rest_volume;
+  // Half as much gas again: most of it became volume, the rest is what the wall holds, p = 1.5 p0 / ratio.
+  EXPECT_GT(ratio, 1.3);
+  EXPECT_LT(ratio, 1.5);
+  EXPECT_GT(balloon.box(0).min.y(), 0);
+  EXPECT_LT(balloon.box(0).min.y(), 0.001);
+  EXPECT_LT(balloon.fastest(), 1e-3);
+}
+
+TEST(Scenes, TubeWidensAsLameSays) {
+  const Ending tube = run_scene("tube");
+  const double a = 0.05, b = 0.1, p = 1e5, young = 1e8, nu = 0.3;
+  const double expected = p * a / young * (1 + nu) / (b * b - a * a) * ((1 - 2 * nu) * a * a + b * b);
+  double sum = 0;
+  const auto& inner = tube.model->bodies()[0].sets().at("inner");
+  for (Index v : inner) {
+    const Vec3 X = node(tube.model->rest(), v), x = node(tube.state.x, v);
+    sum += std::hypot(x.x(), x.y()) - std::hypot(X.x(), X.y());
+  }
+  EXPECT_NEAR(sum / static_cast<double>(inner.size()), expected, 0.02 * expected);
+}
+
 }  // namespace
 }  // namespace pliant::test
