@@ -22,4 +22,11 @@ std::optional<MeshData> find_mesh(const Context& context, const std::string& nam
   throw InputError(fmt::format("option 'meshes': folder '{}' has no mesh '{}'", folder, name));
 }
 
+bool has_meshes(Context& context, const std::vector<std::string>& claims) {
+  if (!context.text("meshes").empty()) return true;
+  for (const std::string& id : claims)
+    context.decide(Decision(id).leave_undecided("a folder of meshes is given (--option meshes=FOLDER)"));
+  return false;
+}
+
 }  // namespace pliant::experiments

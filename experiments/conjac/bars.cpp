@@ -1,7 +1,5 @@
 #include "experiments/conjac/bars.hpp"
 
-#include "experiments/conjac/trial.hpp"
-
 namespace pliant::experiments {
 
 std::shared_ptr<const Model> conjac_bar(const BarOptions& options) {
@@ -9,7 +7,7 @@ std::shared_ptr<const Model> conjac_bar(const BarOptions& options) {
   builder.set_gravity(options.gravity);
   BodyOptions body;
   body.name = "bar";
-  body.mesh = std::make_shared<TetMesh>(box({.size = options.size, .cells = options.cells}));
+  body.mesh = std::make_shared<TetMesh>(box({.size = options.size, .cells = options.cells, .split = BoxSplit::six}));
   body.material = {find_law("stable-neo-hookean"), lame_from_young(1e4, 0.4)};
   options.change(body);
   builder.add_body(body);
@@ -18,29 +16,38 @@ std::shared_ptr<const Model> conjac_bar(const BarOptions& options) {
   return builder.build();
 }
 
-State resting_state(const std::shared_ptr<const Model>& model) {
-  State state = model->rest_state();
-  make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-11}})
-      ->step(state, 1);
-  return state;
+Index nearest_node(const Model& model, const Vec3& place) {
+  Index best = 0;
+  for (Index i = 1; i < model.nodes(); ++i)
+    if ((node(model.rest(), i) - place).squaredNorm() < (node(model.rest(), best) - place).squaredNorm()) best = i;
+  return best;
 }
 
-Settled settle(const std::shared_ptr<const Model>& model, const ParameterMap& parameters, const State& rest,
-               double size, double h, const std::function<bool()>& stop) {
-  constexpr int kMostSteps = 4000;
-  const auto stepper = make_stepper(model, "conjac", as_published("conjac", parameters));
+Settled settle(const std::shared_ptr<const Model>& model, const std::string& solver, const ParameterMap& parameters,
+               const State& rest, double size, double h, const std::function<bool()>& stop,
+               const std::function<void(const State&)>& each) {
+  constexpr int kMostSteps = 20000;
+  EnergyMeter meter(model);
+  const auto stepper = make_stepper(model, solver, as_published(solver, parameters));
   Settled settled{model->rest_state()};
+  const double resting = meter.potential(rest), start = meter.total(settled.state) - resting;
   for (; settled.steps < kMostSteps && !stop(); ++settled.steps) {
     const VecX before = settled.state.x;
-    if (!stepper->step(settled.state, h).succeeded()) {
-      settled.succeeded = false;
-      break;
-    }
-    const double moved = (settled.state.x - before).cwiseAbs().maxCoeff();
-    if (moved < 1e-12 * size || moved > size) break;  // at rest, or gone
+    if (!stepper->step(settled.state, h).succeeded()) break;
+    each(settled.state);
+    if (settled.steps % 10 == 0)
+      settled.growth = std::max(settled.growth, (meter.total(settled.state) - resting) / start);
+    const double moved = distance(settled.state.x, before);
+    settled.rests = moved < 1e-12 * size;
+    if (settled.rests || moved > size) break;  // at rest, or gone
   }
-  settled.error = (settled.state.x - rest.x).cwiseAbs().maxCoeff() / size;
   return settled;
+}
+
+double distance(const VecX& a, const VecX& b) {
+  double most = 0;
+  for (Eigen::Index i = 0; i + 2 < a.size(); i += 3) most = std::max(most, (a.segment<3>(i) - b.segment<3>(i)).norm());
+  return most;
 }
 
 }  // namespace pliant::experiments

@@ -15,5 +15,8 @@ Experiment conjac_aniso();
 Experiment conjac_barcut();
 Experiment conjac_bunny();
 Experiment conjac_muscle();
+Experiment conjac_static();
+Experiment conjac_stabilisation();
+Experiment conjac_limits();
 
 }  // namespace pliant::experiments

@@ -3,58 +3,32 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pliant/mesh/generators.hpp"
-#include "pliant/mesh/read_mesh.hpp"
+#include "experiments/measure.hpp"
 
 namespace pliant::experiments {
 
 namespace {
 
-constexpr double kYoung = 3e4, kPoisson = 0.49, kMostGrowth = 1.2;
-
-BodyOptions rubber(MeshData data) {
-  BodyOptions body;
-  body.mesh = std::make_shared<TetMesh>(std::move(data));
-  body.material = {find_law("stable-neo-hookean"), lame_from_young(kYoung, kPoisson)};
-  return body;
-}
+constexpr double kMostGrowth = 1.1;
 
 Script pull(const std::string& name, std::vector<Index> nodes, const Vec3& by, double release) {
   Script script{name, std::move(nodes), {}, Imposition::direct};
-  script.motion.translation.keys = {{0, Vec3::Zero()}, {0.8 * release, by}};
+  script.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, by}};
   script.release = release;
   return script;
 }
 
-/// A trunk on two feet with arms to both sides, in units of its height.
-MeshData figure(int cells) {
-  MeshData mesh = box({.size = {1, 1, 0.3}, .cells = {cells, cells, std::max(2, cells * 3 / 10)}});
-  std::erase_if(mesh.tets, [&](const Tet& tet) {
-    Vec3 c = Vec3::Zero();
-    for (Index v : tet) c += mesh.vertices[static_cast<std::size_t>(v)] / 4;
-    const double x = std::abs(c.x() - 0.5), y = c.y();
-    return !(y < 0.3 ? x > 0.05 && x < 0.25 : y < 0.5 ? x < 0.25 : y < 0.75 ? x < 0.5 : x < 0.17);
-  });
-  mesh.sets.clear();
-  mesh.source = "generated figure";
-  return mesh;
+/// The used vertex that `value` is largest for, -1 values excepted.
+template <class Value>
+Index best_vertex(const std::vector<Vec3>& vertices, Value&& value) {
+  Index best = 0;
+  double most = -1e300;
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    if (const double v = value(vertices[i]); v > most) most = v, best = static_cast<Index>(i);
+  return best;
 }
 
 }  // namespace
-
-EnergyMeter::EnergyMeter(std::shared_ptr<const Model> model)
-    : model_(std::move(model)), assembler_(model_->nodes(), {model_->energies().begin(), model_->energies().end()}) {}
-
-double EnergyMeter::kinetic(const State& state) const {
-  VecX momentum;
-  model_->mass().multiply(state.v, momentum);
-  return 0.5 * state.v.dot(momentum);
-}
-
-double EnergyMeter::potential(const State& state) {
-  return assembler_.value({state.x, state.activation, state.time}) -
-         model_->external_force().dot(state.x - model_->rest());
-}
 
 ParameterMap as_published(const std::string& solver, ParameterMap parameters) {
   const auto set = [&](const char* name, const SettingValue& value) {
@@ -66,20 +40,7 @@ ParameterMap as_published(const std::string& solver, ParameterMap parameters) {
   return parameters;
 }
 
-PullAndRelease pulled_bar(std::array<Index, 3> cells) {
-  ModelBuilder builder;
-  builder.set_gravity({0, -9.81, 0});
-  const BodyOptions body = rubber(box({.size = {0.1, 0.03, 0.03}, .cells = cells}));
-  builder.add_body(body);
-  builder.add_pin({"clamp", body.mesh->sets().at("x-min")});
-  PullAndRelease scene{nullptr, "bar"};
-  builder.add_script(pull("end", body.mesh->sets().at("x-max"), {0.05, 0.04, 0}, scene.release));
-  scene.model = builder.build();
-  return scene;
-}
-
-MeshData table_top_mesh(const std::string& path, int cells, double size) {
-  MeshData data = path.empty() ? figure(cells) : read_mesh_data(path);
+MeshData table_top(MeshData data, double size) {
   Vec3 low = Vec3::Constant(1e300), high = -low;
   std::vector<std::uint8_t> used(data.vertices.size(), 0);
   for (const Tet& tet : data.tets)
@@ -92,78 +53,142 @@ MeshData table_top_mesh(const std::string& path, int cells, double size) {
   return data;
 }
 
-PullAndRelease pulled_figure(const std::string& path, int cells) {
+State resting_state(const std::shared_ptr<const Model>& model) {
+  State state = model->rest_state();
+  state.time = 1e3;
+  make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-11}})
+      ->step(state, 1);
+  state.v.setZero();
+  return state;
+}
+
+PullAndRelease pulled_body(const MeshData& mesh, const std::string& label, double poisson) {
   PullAndRelease scene;
-  scene.size = 0.12;
-  MeshData data = table_top_mesh(path, cells, scene.size);
-  scene.label = data.source;
-  Vec3 size = Vec3::Zero();
-  for (const Vec3& v : data.vertices) size = size.cwiseMax(v);
+  scene.label = label;
+  BodyOptions body;
+  body.mesh = std::make_shared<TetMesh>(table_top(mesh, scene.size));
+  body.material = {find_law("stable-neo-hookean"), lame_from_young(3e4, poisson)};
+  const std::vector<Vec3> vertices(body.mesh->vertices().begin(), body.mesh->vertices().end());
+  Vec3 high = Vec3::Zero(), centre = Vec3::Zero();
+  for (const Vec3& p : vertices)
+    high = high.cwiseMax(p), centre += p / static_cast<double>(vertices.size());
+  const double foot = 0.1 * high.y(), around = 0.15 * scene.size;
+  const Vec3 head = vertices[at(best_vertex(vertices, [](const Vec3& p) { return p.y(); }))];
+  const Vec3 hand = vertices[at(best_vertex(vertices, [&](const Vec3& p) {
+    return p.y() > 2 * foot && (p - head).norm() > 2 * around ? p.x() : -1e300;
+  }))];
+  const Vec3 tail = vertices[at(best_vertex(vertices, [&](const Vec3& p) {
+    return p.y() > 2 * foot ? std::min((p - head).norm(), (p - hand).norm()) : -1e300;
+  }))];
+  std::vector<Index> feet;
+  std::array<std::vector<Index>, 3> parts;
+  const std::array<Vec3, 3> places = {head, hand, tail};
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    if (vertices[i].y() < foot) {
+      feet.push_back(static_cast<Index>(i));
+      continue;
+    }
+    for (std::size_t k = 0; k < 3; ++k)
+      if ((vertices[i] - places[k]).norm() < around) {
+        parts[k].push_back(static_cast<Index>(i));
+        break;
+      }
+  }
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
-  const BodyOptions body = rubber(std::move(data));
   builder.add_body(body);
-  std::vector<Index> feet, top, side;
-  const auto vertices = body.mesh->vertices();
-  for (Index i = 0; i < static_cast<Index>(vertices.size()); ++i) {
-    const Vec3& p = vertices[static_cast<std::size_t>(i)];
-    if (p.y() < 0.1 * size.y())
-      feet.push_back(i);
-    else if (p.y() > 0.9 * size.y())
-      top.push_back(i);
-    else if (p.x() > 0.92 * size.x())
-      side.push_back(i);
-  }
   builder.add_pin({"feet", feet});
-  builder.add_script(pull("top", top, {-0.02, 0.04, 0}, scene.release));
-  if (!side.empty()) builder.add_script(pull("side", side, {0.04, 0.01, 0.02}, scene.release));
+  const char* const names[] = {"head", "hand", "tail"};
+  for (std::size_t k = 0; k < 3; ++k)
+    builder.add_script(
+        pull(names[k], parts[k], scene.size / 3 * (places[k] - centre).normalized(), scene.release));
+  scene.head = parts[0];
+  scene.pull = scene.size / 3 * (head - centre).normalized();
   scene.model = builder.build();
+  scene.rest = resting_state(scene.model);
   return scene;
 }
 
 Trial try_out(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
-              const std::function<bool()>& stop) {
+              const std::function<bool()>& stop, Patience patience, const std::function<void(const State&)>& each) {
   EnergyMeter meter(scene.model);
+  const double resting = meter.potential(scene.rest);
   const auto stepper = make_stepper(scene.model, solver, as_published(solver, parameters));
-  State state = scene.model->rest_state();
   Trial trial;
-  double released = -1, seconds = 0;
-  // What can become motion: above the energy of hanging at rest, which no release goes below by much.
+  State state = scene.model->rest_state();
+  double released = -1, last = 0;
   int samples = 0;
   const auto steps = static_cast<int>(std::lround(scene.duration / h));
+  const ProcessorTime time(ProcessorTime::Of::program);
   for (int s = 0; s < steps; ++s) {
     if (stop()) {
       trial.outcome = "stopped";
-      return trial;
+      break;
     }
     const StepReport report = stepper->step(state, h);
-    seconds += report.seconds.total;
     trial.projected += report.projected_iterations;
+    trial.factorisations += report.factorisations;
     if (!report.succeeded()) {
       trial.outcome = to_string(report.outcome);
       break;
     }
     ++trial.steps;
-    trial.seconds_per_step = seconds / trial.steps;
-    const double kinetic = meter.kinetic(state), energy = kinetic + meter.potential(state);
-    if (state.time < scene.release + 0.5 * h) released = std::max(released, energy);
-    if (state.time > scene.release) {
-      trial.growth = std::max(trial.growth, energy / released);
-      if (!(energy <= 1e3 * released)) {
-        trial.outcome = "exploded";
-        break;
-      }
-      const double since = state.time - scene.release;
-      if (since > 0.15 - 0.5 * h && since < 0.25 + 0.5 * h) {
-        trial.kinetic += kinetic;
-        ++samples;
-      }
-      if (std::abs(since - 0.2) < 0.5 * h) trial.kinetic_at_02 = kinetic;
+    each(state);
+    const double kinetic = meter.kinetic(state), energy = kinetic + meter.potential(state) - resting;
+    const double since = state.time - scene.release;
+    if (since < 0.5 * h) {
+      released = energy;
+      continue;
     }
+    trial.growth = std::max(trial.growth, energy / released);
+    last = energy / released;
+    if (!(last <= 10)) {
+      trial.outcome = "exploded";
+      break;
+    }
+    if (patience == Patience::until_unstable && last > kMostGrowth) {
+      trial.outcome = "unstable";
+      break;
+    }
+    if (since > 0.1 - 0.5 * h && since < 0.4 + 0.5 * h) trial.liveliness += kinetic / released, ++samples;
+    double head = 0;
+    for (Index i : scene.head) head += (node(state.x, i) - node(scene.rest.x, i)).dot(scene.pull);
+    trial.head.push_back(head / static_cast<double>(scene.head.size()) / scene.pull.squaredNorm());
   }
-  if (samples > 0) trial.kinetic /= samples;
-  trial.stable = trial.outcome == "completed" && trial.growth <= kMostGrowth;
+  trial.cpu = time.seconds();
+  if (samples > 0) trial.liveliness /= samples;
+  trial.stable = trial.outcome == "completed" && trial.growth <= kMostGrowth && last < 1.0;
+  trial.end = std::move(state);
   return trial;
+}
+
+BetaRow smallest_beta(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
+                      double from, double to, const std::function<bool()>& stop) {
+  BetaRow row;
+  int in_a_row = 0;
+  Trial first;
+  const auto last = static_cast<int>(std::lround(10 * to));
+  for (int k = static_cast<int>(std::lround(10 * from)); k <= last && !stop(); ++k) {
+    ParameterMap with = parameters;
+    with["beta"] = 0.1 * k;
+    Trial trial = try_out(scene, solver, with, h, stop, Patience::until_unstable);
+    row.beta.push_back(0.1 * k);
+    row.stable.push_back(trial.stable);
+    in_a_row = trial.stable ? in_a_row + 1 : 0;
+    if (in_a_row == 1) first = std::move(trial);
+    if (in_a_row < 3) continue;
+    row.smallest = 0.1 * (k - 2);
+    row.trial = std::move(first);
+    break;
+  }
+  return row;
+}
+
+int turning_points(const std::vector<double>& curve, std::size_t within, double least) {
+  int count = 0;
+  for (std::size_t k = 1; k + 1 < curve.size() && k < within; ++k)
+    if ((curve[k] - curve[k - 1]) * (curve[k + 1] - curve[k]) < 0 && std::abs(curve[k]) > least) ++count;
+  return count;
 }
 
 }  // namespace pliant::experiments

@@ -1,6 +1,7 @@
 #include "experiments/warp_canceling/runs.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 
 namespace pliant::experiments {
@@ -69,6 +70,91 @@ Measured simulate(Context& context, std::shared_ptr<const Model> model, const Me
     each(run);
   }
   return run.measured();
+}
+
+double diameter(const Model& model) {
+  Vec3 low = Vec3::Constant(1e300), high = -low;
+  for (Index i = 0; i < model.nodes(); ++i)
+    low = low.cwiseMin(node(model.rest(), i)), high = high.cwiseMax(node(model.rest(), i));
+  return (high - low).norm();
+}
+
+int bounces(const Frames& frames) {
+  bool touched = false;
+  int count = 0;
+  for (const VecX& x : frames.x) {
+    double low = 1e300;
+    for (Eigen::Index i = 1; i < x.size(); i += 3) low = std::min(low, x[i]);
+    count += touched && low > 0;
+    touched = low < 0 || (touched && low <= 0);
+  }
+  return count;
+}
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+Method paper_wc(double tau) {
+  return {"WC", "warp-canceling", {{"tau", tau}, {"unknown", "velocity"}, {"measure", "impulse"}}};
+}
+
+Method paper_cg(double tolerance, bool absolute) {
+  return {"CG",
+          "corotational-cg",
+          {{"tolerance", tolerance},
+           {"residual", absolute ? "absolute" : "relative"},
+           {"max_iterations", std::int64_t{20000}}}};
+}
+
+Frames record(Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
+              const Frames* reference, double most, const std::function<void(const MethodRun&)>& each) {
+  const double size = diameter(*model);
+  MethodRun run(model, method, h);
+  Frames frames;
+  for (int s = 0; s < steps && !context.stopped(); ++s) {
+    const double before = run.measured().total_cpu_ms;
+    if (!run.step()) break;
+    each(run);
+    const VecX& x = run.state().x;
+    frames.x.push_back(x);
+    if (s > 0) {
+      frames.cpu_ms.push_back(run.measured().total_cpu_ms - before);
+      double share = 0;
+      for (const Figure& figure : run.last().figures)
+        if (figure.name == "refreshed_elements") share = figure.value;
+      frames.refreshed.push_back(share);
+    }
+    if (reference) {
+      if (at(s) >= reference->x.size()) break;
+      const VecX& other = reference->x[at(s)];
+      for (Index i = 0; i < model->nodes(); ++i)
+        frames.deviation = std::max(frames.deviation, (node(x, i) - node(other, i)).norm() / size);
+      if (!(frames.deviation <= most)) break;
+    }
+  }
+  frames.completed = static_cast<int>(frames.x.size()) == steps && frames.x.back().allFinite();
+  if (!frames.completed) frames.deviation = std::max(frames.deviation, most < 1e300 ? 2 * most : 1e300);
+  frames.measured = run.measured();
+  return frames;
+}
+
+SameLook loosest_of_same_look(Context& context, const std::shared_ptr<const Model>& model,
+                              const std::function<Method(double)>& method, double loosest, double tightest, double h,
+                              const Frames& reference) {
+  constexpr double kSameLook = 0.01;
+  SameLook result;
+  constexpr double kLadder[] = {1, 0.5, 0.2};
+  for (int k = 0;; ++k) {
+    const double tolerance = loosest * std::pow(10, -(k / 3)) * kLadder[k % 3];
+    if (tolerance < 0.99 * tightest || context.stopped()) return result;
+    result.frames = record(context, model, method(tolerance), h, static_cast<int>(reference.x.size()), &reference, kSameLook);
+    if (!result.frames.completed) continue;
+    result.tolerance = tolerance;
+    return result;
+  }
 }
 
 Json measured_row(const Measured& m) {

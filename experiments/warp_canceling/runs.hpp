@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -58,6 +59,43 @@ Measured simulate(
     Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
     double progress_begin, double progress_end,
     const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {});
+
+/// Every frame of a run, for comparisons with a reference.
+struct Frames {
+  Measured measured;
+  std::vector<VecX> x;                 ///< after each step
+  std::vector<double> cpu_ms;          ///< of each step but the first
+  std::vector<double> refreshed;       ///< share of the elements, of each step but the first
+  bool completed = false;
+  double deviation = 0;                ///< largest distance of a node from the reference at any frame, over the diameter
+};
+/// Runs a method for all frames. With a reference, ends as soon as the deviation exceeds `most`.
+Frames record(
+    Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
+    const Frames* reference = nullptr, double most = 1e300,
+    const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {});
+
+/// The paper's own scheme: solved for the velocity, errors of elements in N s.
+Method paper_wc(double tau);
+/// Conjugate gradients with Jacobi's preconditioner.
+Method paper_cg(double tolerance, bool absolute = false);
+
+/// The run with the loosest tolerance of a ladder of three a decade that looks like the reference: no node is farther
+/// from it than 1% of the diameter at any frame. Not found: completed is false.
+struct SameLook {
+  double tolerance = std::numeric_limits<double>::quiet_NaN();
+  Frames frames;
+};
+SameLook loosest_of_same_look(Context& context, const std::shared_ptr<const Model>& model,
+                              const std::function<Method(double)>& method, double loosest, double tightest, double h,
+                              const Frames& reference);
+
+/// The diagonal of the box around all bodies at rest, m.
+double diameter(const Model& model);
+/// How often nodes leave the half-space y < 0 again after having been in it, all of them.
+int bounces(const Frames& frames);
+/// The value below which a share of them lies.
+double percentile(std::vector<double> values, double share);
 
 /// Columns every row has: method, milliseconds, shares refreshed, iterations.
 Json measured_row(const Measured& measured);

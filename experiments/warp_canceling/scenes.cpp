@@ -74,6 +74,12 @@ std::shared_ptr<const Model> dropped_bar(Index across, double young) {
   return builder.build();
 }
 
+std::shared_ptr<const Model> free_bar(Index across, double young) {
+  ModelBuilder builder;
+  builder.add_body(body_of(bar(across), young));
+  return builder.build();
+}
+
 std::shared_ptr<const Model> sculpture(Index across, double young) {
   constexpr double kSide = 0.92, kStrut = 0.108;
   ModelBuilder builder;
@@ -87,11 +93,19 @@ std::shared_ptr<const Model> sculpture(Index across, double young) {
 }
 
 std::shared_ptr<const Model> three_torus(Index cells, double young) {
-  const Vec3 size(1.2, 0.15, 0.45);
-  MeshData data = box({.size = size, .cells = {8 * cells, cells, 3 * cells}});
+  // Rings of radius 0.22 and thickness 0.18, whose middle lines touch.
+  constexpr double kRing = 0.22, kTube = 0.09;
+  const Vec3 size(4 * kRing + 2 * (kRing + kTube), 2 * kTube, 2 * (kRing + kTube));
+  const double cell = size.y() / cells;
+  MeshData data = box({.size = size,
+                       .cells = {static_cast<Index>(std::lround(size.x() / cell)), cells,
+                                 static_cast<Index>(std::lround(size.z() / cell))}});
   keep_tets(data, [&](const Vec3& p) {
-    const double x = std::fmod(p.x(), 0.4);
-    return !(x > 0.1 && x < 0.3 && p.z() > 0.125 && p.z() < 0.325);
+    for (int ring = 0; ring < 3; ++ring) {
+      const double x = p.x() - (kRing + kTube + 2 * kRing * ring), z = p.z() - (kRing + kTube);
+      if (std::hypot(std::hypot(x, z) - kRing, p.y() - kTube) < kTube) return true;
+    }
+    return false;
   });
   put_askew(data, {0.2, 0.1, 1}, 0.25, 0.42);
   ModelBuilder builder;
@@ -101,6 +115,18 @@ std::shared_ptr<const Model> three_torus(Index cells, double young) {
   BodyOptions body = body_of(std::move(data), young);
   body.damping = {0, 0.001};
   builder.add_body(body);
+  return builder.build();
+}
+
+std::shared_ptr<const Model> dropped_figure(MeshData mesh, double young) {
+  const TetMesh checked(mesh);  // without vertices that nothing uses
+  Vec3 low = Vec3::Constant(1e300), high = -low;
+  for (const Vec3& p : checked.vertices()) low = low.cwiseMin(p), high = high.cwiseMax(p);
+  for (Vec3& p : mesh.vertices) p = (p - low) / (high - low).maxCoeff();
+  put_askew(mesh, {0, 0, 1}, 0.0, 0.3);
+  ModelBuilder builder;
+  add_floor(builder);
+  builder.add_body(body_of(std::move(mesh), young));
   return builder.build();
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "pliant/mesh/tet_mesh.hpp"
 #include "pliant/sim/model.hpp"
 
 namespace pliant::experiments {
@@ -11,14 +12,19 @@ namespace pliant::experiments {
 /// dropped askew from 0.3 m onto a floor.
 std::shared_ptr<const Model> swinging_bar(Index across, double young);
 std::shared_ptr<const Model> dropped_bar(Index across, double young);
+/// The same bar with nothing around it.
+std::shared_ptr<const Model> free_bar(Index across, double young);
 
 /// A lattice of struts in a sphere of 0.8 m that lands askew on a floor with 2.4 m/s, as after a fall of 0.3 m: about
 /// 7, 115 and 330 thousand tets with 2, 5 and 7 cells across a strut.
 std::shared_ptr<const Model> sculpture(Index across, double young);
 
-/// A plate of 1.2 x 0.15 x 0.45 m with three holes, a torus of genus three, that falls on a cylinder that lies on a
+/// Three rings of 0.62 x 0.18 m joined in a row, a round body of genus three, that falls on a cylinder that lies on a
 /// floor; `cells` along its thickness.
 std::shared_ptr<const Model> three_torus(Index cells, double young);
+
+/// A mesh brought to 1 m that falls by 0.3 m onto a floor.
+std::shared_ptr<const Model> dropped_figure(MeshData mesh, double young);
 
 /// A bar of 2 x 0.25 x 0.25 m, cells 24 x 3 x 3, held in the middle and shaken by 0.4 m at 5 Hz.
 std::shared_ptr<const Model> shaken_bar(double young);

@@ -13,7 +13,13 @@ std::vector<Experiment> warp_canceling_experiments() {
           trampoline_experiment(),
           spider_experiment(),
           threads_experiment(),
-          shaken_bar_experiment()};
+          shaken_bar_experiment(),
+          warping_experiment(),
+          factor_experiment(),
+          memory_experiment(),
+          schedules_experiment(),
+          dragon_experiment(),
+          warp_limits()};
 }
 
 }  // namespace pliant::experiments

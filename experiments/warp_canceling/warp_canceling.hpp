@@ -18,5 +18,11 @@ Experiment trampoline_experiment();
 Experiment spider_experiment();
 Experiment threads_experiment();
 Experiment shaken_bar_experiment();
+Experiment warping_experiment();
+Experiment factor_experiment();
+Experiment memory_experiment();
+Experiment schedules_experiment();
+Experiment dragon_experiment();
+Experiment warp_limits();
 
 }  // namespace pliant::experiments

@@ -24,6 +24,7 @@ const ChoiceNames<PreconditionerKind> kCorotationalPreconditioners = {
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
     {"none", PreconditionerKind::none}};
+const ChoiceNames<WarpMeasure> kWarpMeasures = {{"velocity", WarpMeasure::velocity}, {"impulse", WarpMeasure::impulse}};
 const ChoiceNames<bool> kPcgResiduals = {{"relative", false}, {"absolute", true}};
 const ChoiceNames<BodyContactKind> kBodyContacts = {
     {"none", BodyContactKind::none}, {"bodies", BodyContactKind::bodies}, {"self", BodyContactKind::self}};
@@ -68,6 +69,10 @@ WarpSettings warping_settings() {
                   kNodeRotations, &O::rotations)
       .add_choice({.name = "unknown", .summary = "what is solved for; velocity: as the paper has it"}, kWarpUnknowns,
                   &O::unknown)
+      .add_choice({.name = "measure",
+                   .summary = "unit of errors: velocity does not depend on the mesh; impulse, of an element in N s, is the "
+                              "paper's"},
+                  kWarpMeasures, &O::measure)
       .add_converted(
           {.name = "damp_above",
            .summary = "error of a supernode left alone above which it is drawn to its rigid motion; 0: never",

@@ -50,7 +50,7 @@ WarpCancelingStepper::WarpCancelingStepper(std::shared_ptr<const Model> model, c
                      ? NodeRotationKind::identity
                      : options.rotations),
       matrix_(*this->model(), elements_, partition_),
-      error_(*this->model(), elements_, partition_),
+      error_(*this->model(), elements_, partition_, options.measure),
       schedule_(options.schedule, partition_.parent),
       parts_(*this->model()),
       colliders_(options.colliders == ColliderTreatment::in_matrix ? this->model()->colliders() : nullptr),

@@ -29,6 +29,7 @@ struct WarpCancelingOptions {
   LinearSolve solve = LinearSolve::direct;
   WarpUnknown unknown = WarpUnknown::change;
   ScheduleOptions schedule;
+  WarpMeasure measure = WarpMeasure::velocity;  ///< of tau, must and damp_above
   NodeRotationKind rotations = NodeRotationKind::automatic;
   /// Badness above which a supernode that was left alone is damped towards its rigid motion, m/s.
   double damp_above = std::numeric_limits<double>::infinity();
@@ -66,6 +67,10 @@ class WarpCancelingStepper final : public Stepper {
   SparseCholesky::Statistics factor_statistics() const { return cholesky_.statistics(); }
   const WarpedMatrix& matrix() const { return matrix_; }
   const Schedule& schedule() const { return schedule_; }
+  /// The largest error of each supernode's elements before the last step refreshed any.
+  std::span<const double> badness() const { return error_.badness(); }
+  const SupernodePartition& partition() const { return partition_; }
+  const SparseCholesky& factor() const { return cholesky_; }
   /// Supernodes recomputed in the last step.
   std::span<const std::uint8_t> refreshed() const { return marked_; }
 

@@ -23,7 +23,8 @@ double extent(const Body& body) {
 
 }  // namespace
 
-WarpError::WarpError(const Model& model, const CorotatedElements& elements, const SupernodePartition& partition)
+WarpError::WarpError(const Model& model, const CorotatedElements& elements, const SupernodePartition& partition,
+                     WarpMeasure measure)
     : elements_(elements),
       weight_(at(elements.batches()), Batch<1>{}),
       errors_(at(elements.slots())),
@@ -33,8 +34,10 @@ WarpError::WarpError(const Model& model, const CorotatedElements& elements, cons
   for (Index slot : elements.slot_of_element()) {
     const auto batch = at(slot / kBatch);
     const int lane = slot % kBatch;
-    weight_[batch][0][lane] =
-        std::cbrt(elements.geometry(slot / kBatch)[9][lane]) * unit[at(elements.body(slot / kBatch))];
+    const double volume = elements.geometry(slot / kBatch)[9][lane];
+    weight_[batch][0][lane] = measure == WarpMeasure::impulse
+                                  ? volume
+                                  : std::cbrt(volume) * unit[at(elements.body(slot / kBatch))];
   }
 }
 
