@@ -118,8 +118,8 @@ void run_aniso(Context& context) {
           .at_most("horizontal fibres: widening along over across",
                    shapes["horizontal"].along / shapes["horizontal"].across, 0.8)
           .at_least("diagonal fibres: lean over the height", shapes["diagonal"].lean, 0.005)
-          .below("lean of the others", std::max({shapes["horizontal"].lean, shapes["vertical"].lean, shapes["helical"].lean}),
-                 0.001)
+          .below("lean of the others",
+                 std::max({shapes["horizontal"].lean, shapes["vertical"].lean, shapes["helical"].lean}), 0.001)
           .at_least("least distance of two end states over the height", nearest, 0.005)
           .because(fmt::format("lean over the height: horizontal {:.2g}, vertical {:.2g}, helical {:.2g}, without "
                                "fibres {:.2g}",
@@ -135,11 +135,12 @@ void run_aniso(Context& context) {
           .needs(all_rest, "all come to rest")
           .at_least("turn of the top, degrees", std::abs(turn), 1)
           .at_least("over that with straight fibres",
-                    std::abs(turn) / std::max(std::abs(shapes["horizontal"].turn), std::abs(shapes["vertical"].turn)), 10)
+                    std::abs(turn) / std::max(std::abs(shapes["horizontal"].turn), std::abs(shapes["vertical"].turn)),
+                    10)
           .below("mirrored over not mirrored", mirrored / turn, 0)
           .at_least("crossings of its end value", crossings, 2)
-          .because(fmt::format("turns: helical {:.3f}, mirrored {:.3f}, horizontal {:.3f}, vertical {:.3f} degrees", turn,
-                               mirrored, shapes["horizontal"].turn, shapes["vertical"].turn)));
+          .because(fmt::format("turns: helical {:.3f}, mirrored {:.3f}, horizontal {:.3f}, vertical {:.3f} degrees",
+                               turn, mirrored, shapes["horizontal"].turn, shapes["vertical"].turn)));
 }
 
 }  // namespace

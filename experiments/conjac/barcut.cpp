@@ -35,8 +35,8 @@ std::string cut_scene_text(const std::vector<int>& cells, double duration, const
     return i + (cells[0] + 1) * (cells[1] / 2 + (cells[1] + 1) * (cells[2] / 2));
   };
   const auto plane = [&](double time, double x, const Vec3& n) {
-    return fmt::format("[[cut]]\ntime = {}\nplane = {{point = [{}, {}, {}], normal = [{}, {}, {}]}}\n", time, x, width / 2,
-                       width / 2, n.x(), n.y(), n.z());
+    return fmt::format("[[cut]]\ntime = {}\nplane = {{point = [{}, {}, {}], normal = [{}, {}, {}]}}\n", time, x,
+                       width / 2, width / 2, n.x(), n.y(), n.z());
   };
   std::string text = fmt::format(
       "simulation = {{dt = 0.005, duration = {}}}\n[[body]]\nname = \"bar\"\nbox = {{size = [{}, {}, {}], cells = [{}, "
@@ -93,10 +93,11 @@ std::array<double, 3> kinetic_by_piece(const Simulation& simulation) {
 struct CutRun {
   bool completed = false, grew = false;
   Index pieces = 0;
-  double change = 0;        ///< of mass, volume and momentum by a cut, relative
-  double slowest_cut = 0;   ///< s of processor time, a step with its cut over a median step
-  double released = 0;      ///< largest kinetic energy of left and middle after the first cut, over the elastic energy released
-  std::vector<VecX> right;  ///< positions of the right piece after the second cut, step by step
+  double change = 0;       ///< of mass, volume and momentum by a cut, relative
+  double slowest_cut = 0;  ///< s of processor time, a step with its cut over a median step
+  double released =
+      0;  ///< largest kinetic energy of left and middle after the first cut, over the elastic energy released
+  std::vector<VecX> right;    ///< positions of the right piece after the second cut, step by step
   std::vector<double> ratio;  ///< kinetic energy of left and middle, the smaller one, over that of the right one
   Index added = 0;            ///< dynamic nodes beyond the two asked for, at the end
   bool right_has_none = false;
@@ -121,8 +122,9 @@ CutRun cut_bar(Context& context, const std::vector<int>& cells, double duration,
     const double cutting = time.seconds();
     if (cut) {
       const Sum after = sum_up(simulation);
-      run.change = std::max({run.change, std::abs(after.mass / before.mass - 1), std::abs(after.volume / before.volume - 1),
-                             (after.momentum - before.momentum).norm() / std::max(before.momenta, 1e-12)});
+      run.change =
+          std::max({run.change, std::abs(after.mass / before.mass - 1), std::abs(after.volume / before.volume - 1),
+                    (after.momentum - before.momentum).norm() / std::max(before.momenta, 1e-12)});
       reference = energy;
       if (elastic_before == 0) elastic_before = energy;
     }
@@ -135,7 +137,8 @@ CutRun cut_bar(Context& context, const std::vector<int>& cells, double duration,
     else
       times.push_back(seconds);
     EnergyMeter meter(simulation.model());
-    if (s * 0.005 >= kFirstCut) run.grew = run.grew || meter.total(*simulation.state()) > reference + 0.1 * std::abs(reference);
+    if (s * 0.005 >= kFirstCut)
+      run.grew = run.grew || meter.total(*simulation.state()) > reference + 0.1 * std::abs(reference);
     if (simulation.cuts_made() == 1) {
       const double kinetic = meter.kinetic(*simulation.state());
       most_kinetic = std::max(most_kinetic, kinetic);
@@ -171,7 +174,8 @@ CutRun cut_bar(Context& context, const std::vector<int>& cells, double duration,
     run.added = static_cast<Index>(stepper->dynamic_nodes().size()) - 2;
     run.right_has_none = true;
     for (Index i : stepper->dynamic_nodes())
-      if (std::find(run.right_nodes.begin(), run.right_nodes.end(), i) != run.right_nodes.end()) run.right_has_none = false;
+      if (std::find(run.right_nodes.begin(), run.right_nodes.end(), i) != run.right_nodes.end())
+        run.right_has_none = false;
   }
   run.slowest_cut = slowest / median(times);
   run.released = most_kinetic / std::max(1e-300, elastic_before - least_elastic);
@@ -194,13 +198,24 @@ void run_barcut(Context& context) {
     context.progress(double(k) / double(all.size()), fmt::format("cuts {}", k + 1));
     const CutRun run = cut_bar(context, cells, duration, all[k]);
     const std::string which = fmt::format("cuts {}: ", k + 1);
-    context.row({{"cuts", k + 1}, {"completed", run.completed}, {"energy_grew", run.grew}, {"pieces", run.pieces}, {"change", run.change}, {"cut_over_step", run.slowest_cut}, {"kinetic_over_released", run.released}, {"nodes_added", run.added}});
-    decision.part(which + "runs to the end", run.completed, "completes, energy below 1.1 of that at a cut", run.completed && !run.grew)
+    context.row({{"cuts", k + 1},
+                 {"completed", run.completed},
+                 {"energy_grew", run.grew},
+                 {"pieces", run.pieces},
+                 {"change", run.change},
+                 {"cut_over_step", run.slowest_cut},
+                 {"kinetic_over_released", run.released},
+                 {"nodes_added", run.added}});
+    decision
+        .part(which + "runs to the end", run.completed, "completes, energy below 1.1 of that at a cut",
+              run.completed && !run.grew)
         .equal(which + "pieces", run.pieces, 3)
         .at_most(which + "change of mass, volume and momentum by a cut", run.change, 1e-12)
         .at_most(which + "step with the cut over a median step", run.slowest_cut, 3)
         .at_least(which + "kinetic energy after the first cut over the energy released", run.released, 0.01)
-        .because(fmt::format("{}a step with its cut takes {:.1f} median steps of processor time, with a new ordering; momentum changes by {:.1g}", which, run.slowest_cut, run.change));
+        .because(fmt::format("{}a step with its cut takes {:.1f} median steps of processor time, with a new ordering; "
+                             "momentum changes by {:.1g}",
+                             which, run.slowest_cut, run.change));
     if (k > 0) continue;
     piece.needs(run.completed, "the run completes").needs(run.right_has_none, "no dynamic node is in the right piece");
     if (!run.completed || run.right.size() < 30) continue;
@@ -220,9 +235,11 @@ void run_barcut(Context& context) {
     piece.between("shrinking a step near rest", median(shrink), 1 - kCutGamma - 0.01, 1 - kCutGamma + 0.01)
         .at_most("steps in which the distance rises", rises, 0)
         .at_most("distance to the full static solution at the end, over the size", off, 1e-8)
-        .at_least("kinetic energy of left and middle over the right piece's, median after the second cut", median(run.ratio), 100)
+        .at_least("kinetic energy of left and middle over the right piece's, median after the second cut",
+                  median(run.ratio), 100)
         .note("dynamic nodes added for the floating piece", run.added)
-        .because(fmt::format("{} nodes were added to the floating middle piece, which one node would let turn", run.added));
+        .because(
+            fmt::format("{} nodes were added to the floating middle piece, which one node would let turn", run.added));
   }
   context.decide(decision);
   context.decide(piece);

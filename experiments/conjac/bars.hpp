@@ -28,9 +28,10 @@ struct Settled {
   bool rests = false;
   double growth = 0;  ///< largest energy above that at rest over the one at the start
 };
-Settled settle(const std::shared_ptr<const Model>& model, const std::string& solver, const ParameterMap& parameters,
-               const State& rest, double size, double h, const std::function<bool()>& stop,
-               const std::function<void(const State&)>& each = [](const State&) {});
+Settled settle(
+    const std::shared_ptr<const Model>& model, const std::string& solver, const ParameterMap& parameters,
+    const State& rest, double size, double h, const std::function<bool()>& stop,
+    const std::function<void(const State&)>& each = [](const State&) {});
 
 /// The largest distance of a node between two states.
 double distance(const VecX& a, const VecX& b);

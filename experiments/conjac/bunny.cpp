@@ -105,13 +105,15 @@ Fall fall(const std::shared_ptr<const Model>& model, double height, double durat
   return result;
 }
 
-Fall drop(Context& context, const MeshData& mesh, const Vec3& down, double duration, const std::string& nodes = "",
-          const std::function<void(const State&)>& each = [](const State&) {}) {
+Fall drop(
+    Context& context, const MeshData& mesh, const Vec3& down, double duration, const std::string& nodes = "",
+    const std::function<void(const State&)>& each = [](const State&) {}) {
   const MeshData lying = oriented(mesh, down, 0);
   double height = 0;
   for (const Vec3& v : lying.vertices) height = std::max(height, v.y());
   const auto model = on_floor(oriented(mesh, down, height), 0.3);
-  ParameterMap parameters = {{"dynamic_nodes", std::int64_t{8}}, {"beta", 0.5}, {"gamma", 1.0 / 3}, {"tangential", 0.1}};
+  ParameterMap parameters = {
+      {"dynamic_nodes", std::int64_t{8}}, {"beta", 0.5}, {"gamma", 1.0 / 3}, {"tangential", 0.1}};
   if (!nodes.empty()) parameters["dynamic"] = nodes;
   const auto stepper = make_stepper(model, "conjac", as_published("conjac", parameters));
   const Fall result = fall(
@@ -135,7 +137,8 @@ Fall drop(Context& context, const MeshData& mesh, const Vec3& down, double durat
 }
 
 void decide_drops(Context& context, const MeshData& mesh) {
-  const std::vector<Vec3> all = {-Vec3::UnitY(), Vec3::UnitX(), Vec3::UnitZ(), -Vec3::UnitX(), -Vec3::UnitZ(), Vec3::UnitY()};
+  const std::vector<Vec3> all = {-Vec3::UnitY(), Vec3::UnitX(),  Vec3::UnitZ(),
+                                 -Vec3::UnitX(), -Vec3::UnitZ(), Vec3::UnitY()};
   const auto count = static_cast<std::size_t>(context.number("orientations"));
   Decision stable("conjac/fig-8/stable"), bounces("conjac/fig-8/bounces");
   for (std::size_t k = 0; k < std::min(count, all.size()); ++k) {
@@ -160,8 +163,8 @@ void decide_friction_of(Context& context, const MeshData& mesh) {
   Decision decision("conjac/fig-8/friction");
   const auto run = [&](const std::shared_ptr<const Model>& model, double alpha, int steps,
                        const std::function<void(const State&)>& each) {
-    const auto stepper = make_stepper(model, "conjac",
-                                      as_published("conjac", {{"dynamic_nodes", std::int64_t{8}}, {"tangential", alpha}}));
+    const auto stepper = make_stepper(
+        model, "conjac", as_published("conjac", {{"dynamic_nodes", std::int64_t{8}}, {"tangential", alpha}}));
     State state = model->rest_state();
     bool done = true;
     for (int s = 0; s < steps && done; ++s) {
@@ -192,12 +195,14 @@ void decide_friction_of(Context& context, const MeshData& mesh) {
     const State end = run(model, 0.1, 160, [&](const State& s) {
       if (s.step == 60) settled = mean_of(*model, s.x).x();
     });
-    const double slid = mean_of(*model, end.x).x() - settled, expected = 9.81 * (std::sin(slope) - 0.3 * std::cos(slope));
+    const double slid = mean_of(*model, end.x).x() - settled,
+                 expected = 9.81 * (std::sin(slope) - 0.3 * std::cos(slope));
     context.row({{"slope_degrees", degrees}, {"slid_mm", 1e3 * slid}, {"speed", mean_of(*model, end.v).x()}});
     if (degrees < 15)
       decision.at_most("slope of 10 degrees: slides in 0.5 s, over the size", std::abs(slid) / kBunnySize, 0.01);
     else
-      decision.at_least("slope of 25 degrees: slides in 0.5 s, over half of Coulomb's", slid / (0.25 * expected * 0.25), 1);
+      decision.at_least("slope of 25 degrees: slides in 0.5 s, over half of Coulomb's", slid / (0.25 * expected * 0.25),
+                        1);
   }
   context.decide(decision);
 }
@@ -221,18 +226,21 @@ void decide_awareness(Context& context, const MeshData& mesh) {
     falls[in_K] = fall(
         model, height, context.number("duration"),
         [&](State& state, int&) { return !context.stopped() && conjac.step(state, kBunnyStep); }, [](const State&) {});
-    context.row({{"contact_in_K", in_K}, {"stable", falls[in_K].stable()}, {"energy_over_start", falls[in_K].growth}, {"deepest_over_size", falls[in_K].deepest / kBunnySize}});
+    context.row({{"contact_in_K", in_K},
+                 {"stable", falls[in_K].stable()},
+                 {"energy_over_start", falls[in_K].growth},
+                 {"deepest_over_size", falls[in_K].deepest / kBunnySize}});
   }
   const Fall &with = falls[true], &without = falls[false];
-  context.decide(Decision("conjac/section-4/collision-aware")
-                     .part("with contact in K: largest energy over the start", with.growth, "stable", with.stable())
-                     .at_most("with contact in K: deepest over the size", with.deepest / kBunnySize, 0.02)
-                     .part("without: deepest over that with it", without.deepest / with.deepest, "at least 2, or unstable",
-                           !without.stable() || without.deepest >= 2 * with.deepest)
-                     .because(fmt::format("as printed, without friction: with the contact's stiffness energy grows to {:.2f} "
-                                          "of the start and vertices sink by {:.3f} of the size, without it {:.2f} and {:.3f}",
-                                          with.growth, with.deepest / kBunnySize, without.growth,
-                                          without.deepest / kBunnySize)));
+  context.decide(
+      Decision("conjac/section-4/collision-aware")
+          .part("with contact in K: largest energy over the start", with.growth, "stable", with.stable())
+          .at_most("with contact in K: deepest over the size", with.deepest / kBunnySize, 0.02)
+          .part("without: deepest over that with it", without.deepest / with.deepest, "at least 2, or unstable",
+                !without.stable() || without.deepest >= 2 * with.deepest)
+          .because(fmt::format("as printed, without friction: with the contact's stiffness energy grows to {:.2f} "
+                               "of the start and vertices sink by {:.3f} of the size, without it {:.2f} and {:.3f}",
+                               with.growth, with.deepest / kBunnySize, without.growth, without.deepest / kBunnySize)));
 }
 
 void decide_system(Context& context, const MeshData& mesh) {
@@ -254,12 +262,13 @@ void decide_system(Context& context, const MeshData& mesh) {
     filtered.push_back(seconds), plain.push_back(second.seconds());
   }
   const auto* stepper = dynamic_cast<const ConjacStepper*>(a.get());
-  context.decide(Decision("conjac/section-4/small-system")
-                     .needs(filtered.size() >= 15, "15 steps in contact or more")
-                     .equal("unknowns of the reduced system", stepper ? 3.0 * double(stepper->dynamic_nodes().size()) : 0, 24)
-                     .at_most("friction: extra processor time of a step in contact", median(filtered) / median(plain) - 1, 0.05)
-                     .because(fmt::format("medians {:.2f} and {:.2f} ms with and without friction from the same states",
-                                          1e3 * median(filtered), 1e3 * median(plain))));
+  context.decide(
+      Decision("conjac/section-4/small-system")
+          .needs(filtered.size() >= 15, "15 steps in contact or more")
+          .equal("unknowns of the reduced system", stepper ? 3.0 * double(stepper->dynamic_nodes().size()) : 0, 24)
+          .at_most("friction: extra processor time of a step in contact", median(filtered) / median(plain) - 1, 0.05)
+          .because(fmt::format("medians {:.2f} and {:.2f} ms with and without friction from the same states",
+                               1e3 * median(filtered), 1e3 * median(plain))));
 }
 
 /// Parts that stick out: the farthest from the middle, then the farthest from those before.
@@ -315,7 +324,8 @@ void decide_local(Context& context, const MeshData& mesh) {
       model->bodies()[0].elastic->deformation_gradients(state.x, {0, static_cast<Index>(F.size())}, F.data());
       Mat3 mean = Mat3::Zero();
       double beyond = 0, left = 0, all = 0, volume = 0;
-      for (std::size_t t : tets) mean += body.volume(static_cast<Index>(t)) * F[t], volume += body.volume(static_cast<Index>(t));
+      for (std::size_t t : tets)
+        mean += body.volume(static_cast<Index>(t)) * F[t], volume += body.volume(static_cast<Index>(t));
       mean /= volume;
       const Eigen::JacobiSVD<Mat3> polar(mean, Eigen::ComputeFullU | Eigen::ComputeFullV);
       const Mat3 R = polar.matrixU() * polar.matrixV().transpose();
@@ -333,7 +343,8 @@ void decide_local(Context& context, const MeshData& mesh) {
     decision.needs(f.touched > 0, fmt::format("part {} touches the floor", k + 1))
         .at_least(fmt::format("part {}: elements with stretches beyond [0.7, 1.4]", k + 1), strained, 0.05)
         .at_least(fmt::format("part {}: deformation that the best affine map leaves", k + 1), unexplained, 0.2)
-        .because(fmt::format("part {}: {:.0f}% of its {} elements are strained so far", k + 1, 100 * strained, tets.size()));
+        .because(
+            fmt::format("part {}: {:.0f}% of its {} elements are strained so far", k + 1, 100 * strained, tets.size()));
   }
   context.decide(decision);
 }

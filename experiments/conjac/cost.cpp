@@ -43,10 +43,11 @@ void run_cost(Context& context) {
   const PullAndRelease scene = pulled_body(*find_mesh(context, context.text("mesh")), context.text("mesh"));
   const std::vector<int> counts = context.integers("dynamic");
   std::vector<std::unique_ptr<Stepper>> steppers;
-  steppers.push_back(make_stepper(scene.model, "linearly-implicit", as_published("linearly-implicit", {{"beta", 3.7}})));
+  steppers.push_back(
+      make_stepper(scene.model, "linearly-implicit", as_published("linearly-implicit", {{"beta", 3.7}})));
   for (int nodes : counts)
-    steppers.push_back(make_stepper(
-        scene.model, "conjac", as_published("conjac", {{"dynamic_nodes", std::int64_t{nodes}}, {"gamma", 0.2}})));
+    steppers.push_back(make_stepper(scene.model, "conjac",
+                                    as_published("conjac", {{"dynamic_nodes", std::int64_t{nodes}}, {"gamma", 0.2}})));
   // Nothing is scripted any more: the body falls onto its feet, and every step has one factorisation.
   State start = scene.model->rest_state();
   start.time = 10;
@@ -87,11 +88,11 @@ void run_cost(Context& context) {
                      .between("T(4)/T_VANILLA", ratio(4), 1.0, 1.2)
                      .part("T(10)/T_VANILLA", ratio(10), "above T(4)/T_VANILLA, at most 1.4",
                            ratio(10) > ratio(4) && ratio(10) <= 1.4)
-                     .because(fmt::format("milliseconds: VANILLA {:.1f} (factor {:.1f}), 4 nodes {:.1f} (factor {:.1f}, "
-                                          "solve {:.1f}), 10 nodes {:.1f} (factor {:.1f}, solve {:.1f})",
-                                          1e3 * vanilla.total, 1e3 * vanilla.factor, 1e3 * costs[4].total,
-                                          1e3 * costs[4].factor, 1e3 * costs[4].solve, 1e3 * costs[10].total,
-                                          1e3 * costs[10].factor, 1e3 * costs[10].solve)));
+                     .because(fmt::format(
+                         "milliseconds: VANILLA {:.1f} (factor {:.1f}), 4 nodes {:.1f} (factor {:.1f}, "
+                         "solve {:.1f}), 10 nodes {:.1f} (factor {:.1f}, solve {:.1f})",
+                         1e3 * vanilla.total, 1e3 * vanilla.factor, 1e3 * costs[4].total, 1e3 * costs[4].factor,
+                         1e3 * costs[4].solve, 1e3 * costs[10].total, 1e3 * costs[10].factor, 1e3 * costs[10].solve)));
   // The reduced system by itself: 24 x 24, assembled as J^T (M J), solved.
   Eigen::MatrixXd J = Eigen::MatrixXd::Random(3 * scene.model->nodes(), 24);
   std::vector<double> reduced;
@@ -103,16 +104,17 @@ void run_cost(Context& context) {
     if (v.allFinite()) reduced.push_back(time.seconds());
   }
   const StepCost& eight = costs.at(8);
-  context.decide(
-      Decision("conjac/section-3.4/bottleneck")
-          .needs(enough, measured)
-          .at_least("VANILLA: factorisation and solve over the step", (vanilla.factor + vanilla.solve) / vanilla.total, 0.5)
-          .at_least("conjac, 8 nodes: factorisation and solves over the step", (eight.factor + eight.solve) / eight.total,
-                    0.5)
-          .at_most("assembling and solving 24 equations over the step", median(reduced) / eight.total, 0.02)
-          .because(fmt::format("filling the matrix takes {:.0f}% of VANILLA's step and {:.0f}% of conjac's; the product "
-                               "J^T M J over all nodes is {:.2f} ms",
-                               100 * vanilla.fill / vanilla.total, 100 * eight.fill / eight.total, 1e3 * median(reduced))));
+  context.decide(Decision("conjac/section-3.4/bottleneck")
+                     .needs(enough, measured)
+                     .at_least("VANILLA: factorisation and solve over the step",
+                               (vanilla.factor + vanilla.solve) / vanilla.total, 0.5)
+                     .at_least("conjac, 8 nodes: factorisation and solves over the step",
+                               (eight.factor + eight.solve) / eight.total, 0.5)
+                     .at_most("assembling and solving 24 equations over the step", median(reduced) / eight.total, 0.02)
+                     .because(fmt::format(
+                         "filling the matrix takes {:.0f}% of VANILLA's step and {:.0f}% of conjac's; the product "
+                         "J^T M J over all nodes is {:.2f} ms",
+                         100 * vanilla.fill / vanilla.total, 100 * eight.fill / eight.total, 1e3 * median(reduced))));
   std::vector<double> x, y;
   for (int nodes : counts)
     if (nodes <= 10) x.push_back(nodes), y.push_back(1e3 * costs[nodes].solve);
@@ -123,23 +125,25 @@ void run_cost(Context& context) {
                      .above("its slope, ms a node", slope, 0)
                      .note("right-hand sides with 10 nodes: columns of J and one of b", 31)
                      .because(fmt::format("solves of 0 to 10 nodes take {:.2f} to {:.2f} ms", y.front(), y.back())));
-  double least_fill = vanilla.fill, most_fill = vanilla.fill, least_factor = vanilla.factor, most_factor = vanilla.factor;
+  double least_fill = vanilla.fill, most_fill = vanilla.fill, least_factor = vanilla.factor,
+         most_factor = vanilla.factor;
   for (int nodes : counts)
     if (nodes <= 10) {
       least_fill = std::min(least_fill, costs[nodes].fill), most_fill = std::max(most_fill, costs[nodes].fill);
       least_factor = std::min(least_factor, costs[nodes].factor);
       most_factor = std::max(most_factor, costs[nodes].factor);
     }
-  context.decide(Decision("conjac/fig-2/all-in-the-solves")
-                     .needs(enough, measured)
-                     .at_least("(solve(10) - solve(0))/(T(10) - T(0))",
-                               (costs[10].solve - costs[0].solve) / (costs[10].total - costs[0].total), 0.9)
-                     .below("spread of fill times, VANILLA's included", most_fill / least_fill - 1, 0.1)
-                     .below("spread of factorisation times, VANILLA's included", most_factor / least_factor - 1, 0.1)
-                     .because(fmt::format("J^T K J is a Schur complement here, part of the factorisation: {:.2f} ms with 0 "
-                                          "nodes, {:.2f} with 10, {:.2f} in VANILLA; fill {:.2f} to {:.2f} ms",
-                                          1e3 * costs[0].factor, 1e3 * costs[10].factor, 1e3 * vanilla.factor,
-                                          1e3 * least_fill, 1e3 * most_fill)));
+  context.decide(
+      Decision("conjac/fig-2/all-in-the-solves")
+          .needs(enough, measured)
+          .at_least("(solve(10) - solve(0))/(T(10) - T(0))",
+                    (costs[10].solve - costs[0].solve) / (costs[10].total - costs[0].total), 0.9)
+          .below("spread of fill times, VANILLA's included", most_fill / least_fill - 1, 0.1)
+          .below("spread of factorisation times, VANILLA's included", most_factor / least_factor - 1, 0.1)
+          .because(fmt::format("J^T K J is a Schur complement here, part of the factorisation: {:.2f} ms with 0 "
+                               "nodes, {:.2f} with 10, {:.2f} in VANILLA; fill {:.2f} to {:.2f} ms",
+                               1e3 * costs[0].factor, 1e3 * costs[10].factor, 1e3 * vanilla.factor, 1e3 * least_fill,
+                               1e3 * most_fill)));
   bool rises = true, over = false;
   double last = 0, largest = 0;
   for (int nodes : counts) {

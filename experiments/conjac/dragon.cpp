@@ -50,8 +50,8 @@ class Dragon {
     report(body.scene, "conjac, 8 nodes", kStep, body.conjac);
     body.conjac_exact = search_exact(body.scene);
     for (const char* form : kStiffnessForms) {
-      body.vanilla[form] = smallest_beta(body.scene, "linearly-implicit", {{"stiffness", std::string(form)}}, kStep,
-                                         0.1, most, stop_);
+      body.vanilla[form] =
+          smallest_beta(body.scene, "linearly-implicit", {{"stiffness", std::string(form)}}, kStep, 0.1, most, stop_);
       report(body.scene, fmt::format("VANILLA, {} K", form), kStep, body.vanilla[form]);
     }
     return body;
@@ -111,16 +111,18 @@ void decide_betas(Dragon& dragon, const std::vector<DragonBody>& bodies) {
     const double rival = body.vanilla.at(best).smallest;
     const Trial at_half =
         try_out(body.scene, "linearly-implicit", {{"beta", 0.5}, {"stiffness", "exact"}}, kStep, dragon.stop_);
-    own.needs(!at_half.stable, name + ": VANILLA with the exact K is unstable at 0.5, so that the scene is hard enough");
+    own.needs(!at_half.stable,
+              name + ": VANILLA with the exact K is unstable at 0.5, so that the scene is hard enough");
     own.part(name + ": smallest beta of conjac", std::isnan(body.conjac.smallest) ? 99 : body.conjac.smallest,
              "at most 0.5", body.conjac.smallest <= 0.5)
         .note(name + ": without projection", body.conjac_exact.smallest)
         .note(name + ": steps projected", body.conjac.trial.projected);
     gap.at_least(name + ": smallest beta of the best VANILLA over conjac's", rival / body.conjac.smallest, 3)
-        .because(fmt::format("{}: VANILLA is stable from {:.1f} (exact K), {:.1f} (projected) and {:.1f} (on demand) on,"
-                             " conjac from {:.1f}",
-                             name, exact.smallest, body.vanilla.at("projected").smallest,
-                             body.vanilla.at("on-demand").smallest, body.conjac.smallest));
+        .because(
+            fmt::format("{}: VANILLA is stable from {:.1f} (exact K), {:.1f} (projected) and {:.1f} (on demand) on,"
+                        " conjac from {:.1f}",
+                        name, exact.smallest, body.vanilla.at("projected").smallest,
+                        body.vanilla.at("on-demand").smallest, body.conjac.smallest));
     const double L = body.conjac.trial.liveliness, rival_L = body.vanilla.at(best).trial.liveliness;
     fair.above(name + ": L of conjac over L of the best VANILLA, each at its smallest beta", L / rival_L, 1.5)
         .because(fmt::format("{}: L is {:.3g} at beta {:.1f} for conjac, {:.3g} at beta {:.1f} for VANILLA with {} K",
@@ -149,15 +151,14 @@ void decide_betas(Dragon& dragon, const std::vector<DragonBody>& bodies) {
   const Trial& conjac = first.conjac.trial;
   const Trial& vanilla = first.vanilla.at("exact").trial;
   const auto half = static_cast<std::size_t>(0.5 / kStep);
-  context.decide(
-      Decision("conjac/fig-1/livelier")
-          .needs(!std::isnan(beta), "VANILLA with the exact K is stable at some beta")
-          .at_least("L of conjac over L of VANILLA (exact K), each at its smallest beta",
-                    conjac.liveliness / vanilla.liveliness, 4)
-          .at_least("turning points of the head in 0.5 s above 5% of the pull", turning_points(conjac.head, half, 0.05),
-                    3)
-          .because(fmt::format("L of conjac {:.3g} at beta {:.1f}, of VANILLA {:.3g} at beta {:.1f}", conjac.liveliness,
-                               first.conjac.smallest, vanilla.liveliness, beta)));
+  context.decide(Decision("conjac/fig-1/livelier")
+                     .needs(!std::isnan(beta), "VANILLA with the exact K is stable at some beta")
+                     .at_least("L of conjac over L of VANILLA (exact K), each at its smallest beta",
+                               conjac.liveliness / vanilla.liveliness, 4)
+                     .at_least("turning points of the head in 0.5 s above 5% of the pull",
+                               turning_points(conjac.head, half, 0.05), 3)
+                     .because(fmt::format("L of conjac {:.3g} at beta {:.1f}, of VANILLA {:.3g} at beta {:.1f}",
+                                          conjac.liveliness, first.conjac.smallest, vanilla.liveliness, beta)));
 }
 
 void decide_paper_settings(Dragon& dragon, const PullAndRelease& scene) {
@@ -223,15 +224,16 @@ void decide_paper_settings(Dragon& dragon, const PullAndRelease& scene) {
     if (far[k - 1] > 1e-5 * scene.size && far[k] < 1e-4 * scene.size) shrink = far[k] / far[k - 1];
   }
   const double apart = (settled.end.x - full.end.x).cwiseAbs().maxCoeff() / scene.size;
-  context.decide(Decision("conjac/fig-1/zero-nodes")
-                     .needs(none.outcome == "completed" && full.outcome == "completed", "both runs complete")
-                     .below("largest ratio of distances to rest from step to step, from 20 steps after the release", rise, 1)
-                     .at_most("L(0)/L(8)", none.liveliness / conjac.liveliness, 0.01)
-                     .between("shrinking a step near rest", shrink, 0.79, 0.81)
-                     .at_most("end state from VANILLA's over the size", apart, 1e-8)
-                     .because(fmt::format("with no dynamic node gamma = 1/5 alone moves it; VANILLA's last speed was "
-                                          "{:.2g} m/s",
-                                          full.end.v.cwiseAbs().maxCoeff())));
+  context.decide(
+      Decision("conjac/fig-1/zero-nodes")
+          .needs(none.outcome == "completed" && full.outcome == "completed", "both runs complete")
+          .below("largest ratio of distances to rest from step to step, from 20 steps after the release", rise, 1)
+          .at_most("L(0)/L(8)", none.liveliness / conjac.liveliness, 0.01)
+          .between("shrinking a step near rest", shrink, 0.79, 0.81)
+          .at_most("end state from VANILLA's over the size", apart, 1e-8)
+          .because(fmt::format("with no dynamic node gamma = 1/5 alone moves it; VANILLA's last speed was "
+                               "{:.2g} m/s",
+                               full.end.v.cwiseAbs().maxCoeff())));
 }
 
 void decide_step_sizes(Dragon& dragon, const DragonBody& body) {
@@ -253,17 +255,18 @@ void decide_step_sizes(Dragon& dragon, const DragonBody& body) {
                             {{"beta", 0.5}, {"stiffness", std::string(form)}});
   const double least = context.number("least_h");
   const auto or_least = [&](double h) { return std::isnan(h) ? 0.5 * least : h; };
-  context.decide(Decision("conjac/intro/large-steps")
-                     .at_least("largest stable step of conjac, s", or_least(conjac), 5e-3)
-                     .at_least("over VANILLA's, exact K", or_least(conjac) / or_least(vanilla["exact"]), 2)
-                     .above("over best VANILLA's",
-                            or_least(conjac) / std::max({or_least(vanilla["exact"]), or_least(vanilla["projected"]),
-                                                         or_least(vanilla["on-demand"])}),
-                            1)
-                     .because(fmt::format("at beta 0.5 VANILLA takes {:g} s with the exact, {:g} with the projected and "
-                                          "{:g} with the on-demand K ({:g}: not even {:g})",
-                                          or_least(vanilla["exact"]), or_least(vanilla["projected"]),
-                                          or_least(vanilla["on-demand"]), 0.5 * least, least)));
+  context.decide(
+      Decision("conjac/intro/large-steps")
+          .at_least("largest stable step of conjac, s", or_least(conjac), 5e-3)
+          .at_least("over VANILLA's, exact K", or_least(conjac) / or_least(vanilla["exact"]), 2)
+          .above("over best VANILLA's",
+                 or_least(conjac) / std::max({or_least(vanilla["exact"]), or_least(vanilla["projected"]),
+                                              or_least(vanilla["on-demand"])}),
+                 1)
+          .because(fmt::format("at beta 0.5 VANILLA takes {:g} s with the exact, {:g} with the projected and "
+                               "{:g} with the on-demand K ({:g}: not even {:g})",
+                               or_least(vanilla["exact"]), or_least(vanilla["projected"]),
+                               or_least(vanilla["on-demand"]), 0.5 * least, least)));
   const BetaRow finer =
       smallest_beta(body.scene, "linearly-implicit", {{"stiffness", "exact"}}, 2e-3, 0.1, 6, dragon.stop_);
   dragon.report(body.scene, "VANILLA, exact K", 2e-3, finer);
@@ -287,8 +290,9 @@ void decide_step_sizes(Dragon& dragon, const DragonBody& body) {
   const BetaRow fine =
       smallest_beta(body.scene, "linearly-implicit", {{"stiffness", "exact"}}, 1e-3, 0.1, 3, dragon.stop_);
   dragon.report(body.scene, "VANILLA, exact K", 1e-3, fine);
-  context.decide(near_half.needs(!std::isnan(at_half) && !std::isnan(betas[0]) && !std::isnan(fine.smallest),
-                                 "VANILLA with the exact K is stable at some beta in each")
+  context.decide(near_half
+                     .needs(!std::isnan(at_half) && !std::isnan(betas[0]) && !std::isnan(fine.smallest),
+                            "VANILLA with the exact K is stable at some beta in each")
                      .at_least("smallest beta at nu 0.49 over that at 0.30", at_half / betas[0], 2)
                      .at_most("smallest beta at 1e-3 s over that at 5e-3 s, nu 0.49", fine.smallest / at_half, 0.5)
                      .because(fmt::format("smallest betas at nu 0.30, 0.40, 0.45, 0.49: {:.1f}, {:.1f}, {:.1f}, {:.1f}",
@@ -307,7 +311,8 @@ void decide_time(Dragon& dragon) {
   for (double h : {5e-3, 4e-3, 3e-3, 2e-3, 1e-3}) {
     if (dragon.stop_() || !conjac.stable) break;
     // On demand: the form with the smallest beta on every body tried.
-    const BetaRow row = smallest_beta(scene, "linearly-implicit", {{"stiffness", "on-demand"}}, h, 0.4, 4, dragon.stop_);
+    const BetaRow row =
+        smallest_beta(scene, "linearly-implicit", {{"stiffness", "on-demand"}}, h, 0.4, 4, dragon.stop_);
     dragon.report(scene, "VANILLA, on-demand K", h, row);
     const double ratio = row.trial.cpu / conjac.cpu;
     if (h == 2e-3) at_two = ratio;
@@ -340,13 +345,12 @@ void decide_how_many(Dragon& dragon) {
       decision.note(fmt::format("{}: L({})/L(16)", mesh, nodes), ratio);
       all = all && std::abs(ratio - 1) <= 0.3;
     }
-    decision.note(mesh + ": stable with 4, 6, 8, 16", Json::array({trials[4].stable, trials[6].stable, trials[8].stable,
-                                                                  trials[16].stable}));
+    decision.note(mesh + ": stable with 4, 6, 8, 16",
+                  Json::array({trials[4].stable, trials[6].stable, trials[8].stable, trials[16].stable}));
     good += all;
   }
-  context.decide(decision.at_least(fmt::format("bodies of {} with L(4), L(6), L(8) within 30% of L(16), all stable",
-                                               bodies.size()),
-                                   good, 2));
+  context.decide(decision.at_least(
+      fmt::format("bodies of {} with L(4), L(6), L(8) within 30% of L(16), all stable", bodies.size()), good, 2));
 }
 
 void run_dragon(Context& context) {
@@ -369,7 +373,8 @@ Experiment conjac_dragon() {
   return {"conjac/dragon",
           "A body pulled and let go: smallest stable beta of each method, liveliness, step sizes (fig. 1)",
           {meshes_option("Armadillo13K.msh, bunny.mesh, squirrel_modified.mesh; quick: ditto, hippo and bunny"),
-           {"searched", "Armadillo13K,bunny", "ditto", "bodies whose smallest betas are searched; the first decides the rest"},
+           {"searched", "Armadillo13K,bunny", "ditto",
+            "bodies whose smallest betas are searched; the first decides the rest"},
            {"bodies", "Armadillo13K,bunny,squirrel_modified", "ditto,hippo", "bodies over the number of dynamic nodes"},
            {"timed", "Armadillo13K", "bunny", "body that time is measured on"},
            {"timed_duration", "1", "0.5", "s"},

@@ -85,7 +85,8 @@ void run_hetero(Context& context) {
   context.progress(0.6, "VANILLA");
   const Settled vanilla =
       settle(model, "linearly-implicit", {{"beta", beta}, {"stiffness", "exact"}}, rest, kHeteroHeight, h, stop);
-  for (const auto& [name, run] : {std::pair{"conjac", &conjac}, {"conjac, initial solve", &with}, {"VANILLA", &vanilla}})
+  for (const auto& [name, run] :
+       {std::pair{"conjac", &conjac}, {"conjac, initial solve", &with}, {"VANILLA", &vanilla}})
     context.row({{"method", name},
                  {"nodes", model->nodes()},
                  {"steps_to_rest", run->steps},
@@ -107,29 +108,29 @@ void run_hetero(Context& context) {
       .at_least("upper soft layer over its stiff neighbours", wide[3] / std::max(wide[2], wide[4]), 3)
       .at_least("lower over upper", wide[1] / wide[3], 1.2)
       .at_most("homogeneous column: layer 4 over layer 3 (no alternation)", alike[3] / alike[2], 1)
-      .because(fmt::format("a load of {:.0f} and {:.0f} Pa over E = 1e4 widens free layers by nu times that, {:.1f}% and "
-                           "{:.1f}%, and stiff neighbours hold them; higher columns buckle",
-                           1000 * 9.81 * 0.7 * kHeteroHeight, 1000 * 9.81 * 0.3 * kHeteroHeight,
-                           100 * 0.4 * 9810 * 0.7 * kHeteroHeight / 1e4, 100 * 0.4 * 9810 * 0.3 * kHeteroHeight / 1e4));
+      .because(
+          fmt::format("a load of {:.0f} and {:.0f} Pa over E = 1e4 widens free layers by nu times that, {:.1f}% and "
+                      "{:.1f}%, and stiff neighbours hold them; higher columns buckle",
+                      1000 * 9.81 * 0.7 * kHeteroHeight, 1000 * 9.81 * 0.3 * kHeteroHeight,
+                      100 * 0.4 * 9810 * 0.7 * kHeteroHeight / 1e4, 100 * 0.4 * 9810 * 0.3 * kHeteroHeight / 1e4));
   context.decide(bulging);
   context.decide(Decision("conjac/fig-4/same-shape")
                      .needs(conjac.rests && vanilla.rests, fmt::format("both come to rest at beta = {}", beta))
-                     .at_most("largest distance over the height", distance(conjac.state.x, vanilla.state.x) / kHeteroHeight,
-                              1e-8));
+                     .at_most("largest distance over the height",
+                              distance(conjac.state.x, vanilla.state.x) / kHeteroHeight, 1e-8));
   // The last time it is above the bound.
   std::size_t last = 0;
   for (std::size_t k = 0; k < unbalanced.size(); ++k)
     if (unbalanced[k] > 1e-6 * unbalanced[0]) last = k;
-  context.decide(Decision("conjac/section-3.4/initial-solve")
-                     .needs(conjac.rests && with.rests, "both come to rest")
-                     .at_least("imbalance at the start over the weight", unbalanced[0] / weight, 0.1)
-                     .at_most("imbalance at the end over the start", unbalanced.back() / unbalanced[0], 1e-6)
-                     .part("steps until it stays below 1e-6", double(last + 1), "before the end",
-                           last + 1 < unbalanced.size())
-                     .at_most("end states apart, over the height", distance(conjac.state.x, with.state.x) / kHeteroHeight,
-                              1e-8)
-                     .at_most("energy over the start, without", conjac.growth, 1.1)
-                     .at_most("energy over the start, with", with.growth, 1.1));
+  context.decide(
+      Decision("conjac/section-3.4/initial-solve")
+          .needs(conjac.rests && with.rests, "both come to rest")
+          .at_least("imbalance at the start over the weight", unbalanced[0] / weight, 0.1)
+          .at_most("imbalance at the end over the start", unbalanced.back() / unbalanced[0], 1e-6)
+          .part("steps until it stays below 1e-6", double(last + 1), "before the end", last + 1 < unbalanced.size())
+          .at_most("end states apart, over the height", distance(conjac.state.x, with.state.x) / kHeteroHeight, 1e-8)
+          .at_most("energy over the start, without", conjac.growth, 1.1)
+          .at_most("energy over the start, with", with.growth, 1.1));
 }
 
 }  // namespace

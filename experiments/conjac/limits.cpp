@@ -27,8 +27,8 @@ std::string text_of(const std::vector<Index>& nodes) {
 std::vector<Index> axis_of(const Model& model, int count) {
   std::vector<Index> nodes;
   for (int s = 1; s <= count; ++s)
-    nodes.push_back(nearest_node(
-        model, {TwistScene::length * s / (count + 1), TwistScene::width / 2, TwistScene::width / 2}));
+    nodes.push_back(
+        nearest_node(model, {TwistScene::length * s / (count + 1), TwistScene::width / 2, TwistScene::width / 2}));
   return nodes;
 }
 
@@ -58,7 +58,8 @@ void decide_close(Context& context, const PullAndRelease& body) {
     const BetaRow close = search(pairs);
     const double most = context.number("most_beta") + 0.1;
     const double a = std::isnan(close.smallest) ? most : close.smallest, b = spread.smallest;
-    context.row({{"placement", seed}, {"beta_close", close.smallest}, {"beta_spread", b}, {"close_stable", close.stable}});
+    context.row(
+        {{"placement", seed}, {"beta_close", close.smallest}, {"beta_spread", b}, {"close_stable", close.stable}});
     decision.needs(!std::isnan(b), fmt::format("placement {}: stable when spread", seed))
         .above(fmt::format("placement {}: smallest beta of pairs over that of spread nodes", seed), a / b, 1)
         .because(fmt::format("placement {}: {:.1f} and {:.1f}", seed, a, b));
@@ -92,28 +93,35 @@ Unbalanced unbalanced(TwistScene scene, double speed, PlainConjac::Options optio
 
 void decide_corrections(Context& context, const TwistScene& scene) {
   const Unbalanced once = unbalanced(scene, 1, {}), twice_as_fast = unbalanced(scene, 2, {}),
-                   four_times = unbalanced(scene, 4, {}), fresh = unbalanced(scene, 1, {.corrections = 3, .fresh = true}),
+                   four_times = unbalanced(scene, 4, {}),
+                   fresh = unbalanced(scene, 1, {.corrections = 3, .fresh = true}),
                    same = unbalanced(scene, 1, {.corrections = 3}),
                    full = unbalanced(scene, 1, {.gamma = 1, .corrections = 3, .fresh = true});
-  for (const auto& [name, run] : {std::pair{"1 correction", &once}, {"twice as fast", &twice_as_fast}, {"four times as fast", &four_times},
-                                  {"3 with fresh K", &fresh}, {"3 with one K", &same}, {"3 full ones with fresh K", &full}})
+  for (const auto& [name, run] : {std::pair{"1 correction", &once},
+                                  {"twice as fast", &twice_as_fast},
+                                  {"four times as fast", &four_times},
+                                  {"3 with fresh K", &fresh},
+                                  {"3 with one K", &same},
+                                  {"3 full ones with fresh K", &full}})
     context.row({{"imbalance_of", name}, {"over_internal", run->worst}, {"cpu_s", run->seconds}});
-  context.decide(Decision("conjac/section-5.1/imbalance-in-motion")
-                     .above("largest |f_q| over the largest internal force", once.worst, 1e-3)
-                     .above("twice as fast over that", twice_as_fast.worst / once.worst, 1)
-                     .above("four times as fast over twice", four_times.worst / twice_as_fast.worst, 1)
-                     .at_least("1 correction over 3 with fresh K", once.worst / fresh.worst, 3)
-                     .note("1 correction over 3 full ones (gamma = 1) with fresh K", once.worst / full.worst)
-                     .because(fmt::format("{:.3g} with one correction, {:.3g} with three of a third each, {:.3g} with three "
-                                          "full ones",
-                                          once.worst, fresh.worst, full.worst)));
-  context.decide(Decision("conjac/section-5.1/quasi-newton-corrections")
-                     .at_most("|f_q| with one factor over that with fresh ones, 3 corrections", same.worst / fresh.worst, 1.5)
-                     .below("extra time with one factor over that with fresh ones",
-                            (same.seconds - once.seconds) / (fresh.seconds - once.seconds), 0.5)
-                     .because(fmt::format("processor time {:.2f}, {:.2f} and {:.2f} s with 1 correction, 3 with one factor "
-                                          "and 3 with fresh ones",
-                                          once.seconds, same.seconds, fresh.seconds)));
+  context.decide(
+      Decision("conjac/section-5.1/imbalance-in-motion")
+          .above("largest |f_q| over the largest internal force", once.worst, 1e-3)
+          .above("twice as fast over that", twice_as_fast.worst / once.worst, 1)
+          .above("four times as fast over twice", four_times.worst / twice_as_fast.worst, 1)
+          .at_least("1 correction over 3 with fresh K", once.worst / fresh.worst, 3)
+          .note("1 correction over 3 full ones (gamma = 1) with fresh K", once.worst / full.worst)
+          .because(fmt::format("{:.3g} with one correction, {:.3g} with three of a third each, {:.3g} with three "
+                               "full ones",
+                               once.worst, fresh.worst, full.worst)));
+  context.decide(
+      Decision("conjac/section-5.1/quasi-newton-corrections")
+          .at_most("|f_q| with one factor over that with fresh ones, 3 corrections", same.worst / fresh.worst, 1.5)
+          .below("extra time with one factor over that with fresh ones",
+                 (same.seconds - once.seconds) / (fresh.seconds - once.seconds), 0.5)
+          .because(fmt::format("processor time {:.2f}, {:.2f} and {:.2f} s with 1 correction, 3 with one factor "
+                               "and 3 with fresh ones",
+                               once.seconds, same.seconds, fresh.seconds)));
 }
 
 void decide_soft(Context& context, TwistScene scene) {
@@ -126,8 +134,10 @@ void decide_soft(Context& context, TwistScene scene) {
     const auto model = scene.model();
     const auto steps = static_cast<int>(std::lround(scene.duration() / kLimitStep));
     const std::vector<State> full = full_motion(model, model->rest_state(), kLimitStep, steps, stop);
-    const BarRun ours = run_bar(model, "conjac", {{"dynamic", axis_nodes(*model, 4)}, {"gamma", 1.0 / 3}}, kLimitStep, steps, stop);
-    const BarRun theirs = run_bar(model, "linearly-implicit", {{"beta", 0.5}, {"stiffness", "on-demand"}}, kLimitStep, steps, stop);
+    const BarRun ours =
+        run_bar(model, "conjac", {{"dynamic", axis_nodes(*model, 4)}, {"gamma", 1.0 / 3}}, kLimitStep, steps, stop);
+    const BarRun theirs =
+        run_bar(model, "linearly-implicit", {{"beta", 0.5}, {"stiffness", "on-demand"}}, kLimitStep, steps, stop);
     const auto off = [&](const BarRun& run) {
       double sum = 0;
       for (std::size_t k = 0; k < full.size() && k < run.states.size(); ++k)
@@ -139,14 +149,18 @@ void decide_soft(Context& context, TwistScene scene) {
     vanilla[young] = off(theirs);
     const bool stable = is_stable(scene, model, ours, kLimitStep);
     if (young < 5e3) unstable = !stable;
-    context.row({{"young", young}, {"conjac_off", conjac[young]}, {"conjac_stable", stable}, {"vanilla_off", vanilla[young]}});
+    context.row(
+        {{"young", young}, {"conjac_off", conjac[young]}, {"conjac_stable", stable}, {"vanilla_off", vanilla[young]}});
   }
   const double growth = conjac[1e3] / conjac[1e4], rival = vanilla[1e3] / vanilla[1e4];
-  decision.part("distance to the reference at E = 1e3 over that at 1e4", std::isfinite(growth) ? growth : 1e9,
-                "at least 3, or unstable", unstable || growth >= 3)
-      .part("VANILLA's growth", std::isfinite(rival) ? rival : 1e9, "less than conjac's", rival < growth || (unstable && std::isfinite(rival)))
-      .because(fmt::format("mean distances over the length at 1e4 and 1e3: conjac {:.3g}, {:.3g}{}; VANILLA (beta 0.5) {:.3g}, {:.3g}",
-                           conjac[1e4], conjac[1e3], unstable ? " (unstable)" : "", vanilla[1e4], vanilla[1e3]));
+  decision
+      .part("distance to the reference at E = 1e3 over that at 1e4", std::isfinite(growth) ? growth : 1e9,
+            "at least 3, or unstable", unstable || growth >= 3)
+      .part("VANILLA's growth", std::isfinite(rival) ? rival : 1e9, "less than conjac's",
+            rival < growth || (unstable && std::isfinite(rival)))
+      .because(fmt::format(
+          "mean distances over the length at 1e4 and 1e3: conjac {:.3g}, {:.3g}{}; VANILLA (beta 0.5) {:.3g}, {:.3g}",
+          conjac[1e4], conjac[1e3], unstable ? " (unstable)" : "", vanilla[1e4], vanilla[1e3]));
   context.decide(decision);
 }
 
@@ -182,7 +196,8 @@ void decide_spin(Context& context, const MeshData& mesh) {
     const auto model = builder.build();
     const int steps = 100;
     const std::vector<State> full = full_motion(model, model->rest_state(), kLimitStep, steps, stop);
-    const BarRun ours = run_bar(model, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"gamma", 1.0 / 3}}, kLimitStep, steps, stop);
+    const BarRun ours =
+        run_bar(model, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"gamma", 1.0 / 3}}, kLimitStep, steps, stop);
     const BarRun newton = run_bar(model, "pod-newton", {}, kLimitStep, steps, stop);
     decision.needs(!full.empty(), fmt::format("the reference at h omega = {} completes", turn));
     if (full.empty()) continue;
@@ -197,17 +212,25 @@ void decide_spin(Context& context, const MeshData& mesh) {
     };
     const auto [radius, speed] = off(ours);
     const auto [newton_radius, newton_speed] = off(newton);
-    context.row({{"h_omega", turn}, {"completed", ours.completed}, {"radius_off", radius}, {"speed_off", speed}, {"newton_radius_off", newton_radius}, {"newton_speed_off", newton_speed}});
+    context.row({{"h_omega", turn},
+                 {"completed", ours.completed},
+                 {"radius_off", radius},
+                 {"speed_off", speed},
+                 {"newton_radius_off", newton_radius},
+                 {"newton_speed_off", newton_speed}});
     if (turn < 0.1) {
-      decision.part("h omega = 0.02: radius of gyration off by", radius, "at most 3%", ours.completed && radius <= 0.03);
+      decision.part("h omega = 0.02: radius of gyration off by", radius, "at most 3%",
+                    ours.completed && radius <= 0.03);
     } else {
-      decision.part("h omega = 0.5: radius off by", radius, "above 10%, or unstable, or the angular velocity above 20%",
-                    !ours.completed || radius > 0.1 || speed > 0.2)
+      decision
+          .part("h omega = 0.5: radius off by", radius, "above 10%, or unstable, or the angular velocity above 20%",
+                !ours.completed || radius > 0.1 || speed > 0.2)
           .note("h omega = 0.5: angular velocity off by", speed)
-          .part("converged Newton at the same step: radius and angular velocity off by, summed", newton_radius + newton_speed,
-                "less than conjac's", newton.completed && (!ours.completed || newton_radius + newton_speed < radius + speed))
-          .because(fmt::format("at h omega = 0.5 conjac is off by {:.2g} and {:.2g}, Newton by {:.2g} and {:.2g}", radius,
-                               speed, newton_radius, newton_speed));
+          .part("converged Newton at the same step: radius and angular velocity off by, summed",
+                newton_radius + newton_speed, "less than conjac's",
+                newton.completed && (!ours.completed || newton_radius + newton_speed < radius + speed))
+          .because(fmt::format("at h omega = 0.5 conjac is off by {:.2g} and {:.2g}, Newton by {:.2g} and {:.2g}",
+                               radius, speed, newton_radius, newton_speed));
     }
   }
   context.decide(decision);
@@ -223,7 +246,8 @@ void decide_locking(Context& context, const MeshData& mesh) {
   const std::vector<Index> placed = placed_nodes(*model, 8);
   std::vector<Index> order(at(model->nodes())), low;
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<Index>(i);
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return node(model->rest(), a).y() < node(model->rest(), b).y(); });
+  std::sort(order.begin(), order.end(),
+            [&](Index a, Index b) { return node(model->rest(), a).y() < node(model->rest(), b).y(); });
   for (std::size_t k = 0; low.size() < 10; ++k)
     if (std::find(placed.begin(), placed.end(), order[k]) == placed.end()) low.push_back(order[k]);
   const Index top = order.back();
@@ -249,15 +273,18 @@ void decide_locking(Context& context, const MeshData& mesh) {
       least = std::min(least, relative), most = std::max(most, relative);
     }
     amplitude[are_dynamic] = 0.5 * (most - least);
-    decision.needs(done, are_dynamic ? "the run with constrained nodes dynamic completes" : "the run with multipliers completes");
-    context.row({{"constrained_nodes", are_dynamic ? "dynamic" : "quasistatic"}, {"amplitude_mm", 1e3 * amplitude[are_dynamic]}});
+    decision.needs(
+        done, are_dynamic ? "the run with constrained nodes dynamic completes" : "the run with multipliers completes");
+    context.row({{"constrained_nodes", are_dynamic ? "dynamic" : "quasistatic"},
+                 {"amplitude_mm", 1e3 * amplitude[are_dynamic]}});
   }
-  context.decide(decision
-                     .below("amplitude of the top with 10 constraints on quasistatic nodes over that with them dynamic",
-                            amplitude[false] / amplitude[true], 0.5)
-                     .because(fmt::format("the top rings by {:.2f} mm beside {:.2f} mm: 10 constraints leave 14 of 24 "
-                                          "unknowns free; the solver itself eliminates held nodes and has no such locking",
-                                          1e3 * amplitude[false], 1e3 * amplitude[true])));
+  context.decide(
+      decision
+          .below("amplitude of the top with 10 constraints on quasistatic nodes over that with them dynamic",
+                 amplitude[false] / amplitude[true], 0.5)
+          .because(fmt::format("the top rings by {:.2f} mm beside {:.2f} mm: 10 constraints leave 14 of 24 "
+                               "unknowns free; the solver itself eliminates held nodes and has no such locking",
+                               1e3 * amplitude[false], 1e3 * amplitude[true])));
 }
 
 void decide_explicit(Context& context, const TwistScene& scene) {
@@ -343,12 +370,13 @@ void decide_friction(Context& context, const std::array<Index, 3>& cells) {
   const double vanilla = error("VANILLA", "linearly-implicit", {{"beta", 0.5}});
   const double ours = error("conjac, 8 nodes", "conjac", {{"dynamic", inside}});
   const double touching = error("conjac, contact nodes dynamic too", "conjac", {{"dynamic", inside + contact}});
-  context.decide(decision.at_least("error of conjac's deceleration over VANILLA's", ours / vanilla, 2)
-                     .above("error of conjac's deceleration", ours, 0.02)
-                     .below("error with contact nodes dynamic over that without", touching / ours, 1)
-                     .because(fmt::format("errors of the deceleration: VANILLA {:.3g}, conjac {:.3g}, with contact nodes "
-                                          "dynamic {:.3g}",
-                                          vanilla, ours, touching)));
+  context.decide(
+      decision.at_least("error of conjac's deceleration over VANILLA's", ours / vanilla, 2)
+          .above("error of conjac's deceleration", ours, 0.02)
+          .below("error with contact nodes dynamic over that without", touching / ours, 1)
+          .because(fmt::format("errors of the deceleration: VANILLA {:.3g}, conjac {:.3g}, with contact nodes "
+                               "dynamic {:.3g}",
+                               vanilla, ours, touching)));
 }
 
 void run_limits(Context& context) {
@@ -363,7 +391,8 @@ void run_limits(Context& context) {
   decide_friction(context, {block.at(0), block.at(1), block.at(2)});
   context.progress(0.35, "softness");
   decide_soft(context, scene);
-  if (!has_meshes(context, {"conjac/section-5.1/close-nodes", "conjac/section-5.1/fast-rotation", "conjac/section-5.1/locking"}))
+  if (!has_meshes(context,
+                  {"conjac/section-5.1/close-nodes", "conjac/section-5.1/fast-rotation", "conjac/section-5.1/locking"}))
     return;
   context.progress(0.5, "locking");
   decide_locking(context, *find_mesh(context, context.text("spun")));
@@ -376,15 +405,16 @@ void run_limits(Context& context) {
 }  // namespace
 
 Experiment conjac_limits() {
-  return {"conjac/limits",
-          "Where the method ends: close nodes, imbalance, friction, softness, spin, locking, explicit steps (section 5.1)",
-          {meshes_option("Armadillo13K.msh and bunny.mesh; quick: ditto.mesh"),
-           {"cells", "20,6,6", "10,4,4", "of the bar"},
-           {"block", "10,3,10", "6,2,6", "cells of the sliding block, y up"},
-           {"body", "Armadillo13K", "ditto", "the released body"},
-           {"spun", "bunny", "ditto", "the spinning and the constrained body"},
-           {"most_beta", "10", "3", "end of the grid of 0.1"}},
-          run_limits};
+  return {
+      "conjac/limits",
+      "Where the method ends: close nodes, imbalance, friction, softness, spin, locking, explicit steps (section 5.1)",
+      {meshes_option("Armadillo13K.msh and bunny.mesh; quick: ditto.mesh"),
+       {"cells", "20,6,6", "10,4,4", "of the bar"},
+       {"block", "10,3,10", "6,2,6", "cells of the sliding block, y up"},
+       {"body", "Armadillo13K", "ditto", "the released body"},
+       {"spun", "bunny", "ditto", "the spinning and the constrained body"},
+       {"most_beta", "10", "3", "end of the grid of 0.1"}},
+      run_limits};
 }
 
 }  // namespace pliant::experiments

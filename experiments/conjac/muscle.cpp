@@ -1,5 +1,5 @@
-// conjac, "Muscle" (fig. 6): an arm of two bones with joints at shoulder and elbow, and a muscle between them: a slab one
-// cell thick held in its plane, heavier than the bones, whose fibres contract.
+// conjac, "Muscle" (fig. 6): an arm of two bones with joints at shoulder and elbow, and a muscle between them: a slab
+// one cell thick held in its plane, heavier than the bones, whose fibres contract.
 
 #include <fmt/format.h>
 
@@ -32,8 +32,10 @@ std::string arm_text(const ArmScene& arm, const std::vector<int>& cells) {
   std::string text = fmt::format("[simulation]\ndt = 0.005\nduration = {}\ngravity = [0, {}, 0]\n", arm.duration,
                                  arm.gravity ? -9.81 : 0.0);
   text += fmt::format(
-      "[[body]]\nname = \"biceps\"\nbox = {{size = [0.12, 0.03, {}], cells = [{}, {}, 1], origin = [0.02, 0.012, {}]}}\n"
-      "material = \"stable-neo-hookean\"\nyoung = 3e4\npoisson = 0.49\ndensity = {}\n[body.regions.tendons]\nwhere = [\"x < "
+      "[[body]]\nname = \"biceps\"\nbox = {{size = [0.12, 0.03, {}], cells = [{}, {}, 1], origin = [0.02, 0.012, "
+      "{}]}}\n"
+      "material = \"stable-neo-hookean\"\nyoung = 3e4\npoisson = 0.49\ndensity = {}\n[body.regions.tendons]\nwhere = "
+      "[\"x < "
       "0.04\", \"x > 0.12\"]\nyoung = 3e5\npoisson = 0.49\n",
       thick, cells.at(0), cells.at(1), -thick / 2, arm.muscle_density);
   text +=
@@ -41,11 +43,13 @@ std::string arm_text(const ArmScene& arm, const std::vector<int>& cells) {
       "\"biceps\"\n";
   text += fmt::format("[[muscle]]\nname = \"biceps\"\nactivation = [[0, 0], [0.05, 0], [0.06, {}]]\n", arm.activation);
   text += fmt::format(
-      "[[link]]\nname = \"upper-arm\"\njoint = \"{}\"\npivot = [0, 0, 0]\ncapsule = {{begin = [0, 0, 0], end = [0.1, 0, "
+      "[[link]]\nname = \"upper-arm\"\njoint = \"{}\"\npivot = [0, 0, 0]\ncapsule = {{begin = [0, 0, 0], end = [0.1, "
+      "0, "
       "0], radius = 0.004}}\ndensity = 1500\n",
       arm.shoulder);
   text += fmt::format(
-      "[[link]]\nname = \"forearm\"\nparent = \"upper-arm\"\njoint = \"hinge\"\npivot = [0.1, 0, 0]\ncapsule = {{begin = "
+      "[[link]]\nname = \"forearm\"\nparent = \"upper-arm\"\njoint = \"hinge\"\npivot = [0.1, 0, 0]\ncapsule = {{begin "
+      "= "
       "[0.108, 0, 0], end = [0.2, 0, 0], radius = 0.004}}\ndensity = {}\n",
       arm.forearm_density);
   text +=
@@ -61,11 +65,11 @@ std::string arm_text(const ArmScene& arm, const std::vector<int>& cells) {
 
 struct ArmRun {
   bool completed = true;
-  std::vector<double> elbow, shoulder;       ///< degrees
-  double momentum = 0, angular = 0;          ///< largest, over the sums of what moves
-  double muscle_kinetic = 0;                 ///< mean, J, relative to the motion of its attachments
-  double muscle_mass = 0, bone_mass = 0;     ///< kg
-  double stretch = 0;                        ///< largest mean stretch of the muscle along its fibres, less one
+  std::vector<double> elbow, shoulder;    ///< degrees
+  double momentum = 0, angular = 0;       ///< largest, over the sums of what moves
+  double muscle_kinetic = 0;              ///< mean, J, relative to the motion of its attachments
+  double muscle_mass = 0, bone_mass = 0;  ///< kg
+  double stretch = 0;                     ///< largest mean stretch of the muscle along its fibres, less one
 };
 
 ArmRun move_arm(const ArmScene& arm, const std::vector<int>& cells, const std::function<bool()>& stop) {
@@ -135,7 +139,15 @@ void run_muscle(Context& context) {
     context.progress(0.1, what);
     arm.duration = context.number("duration");
     const ArmRun result = move_arm(arm, cells, stop);
-    context.row({{"arm", what}, {"completed", result.completed}, {"elbow_range", range_of_angle(result.elbow)}, {"elbow_end", result.elbow.empty() ? 0 : result.elbow.back()}, {"momentum_error", result.momentum}, {"angular_error", result.angular}, {"muscle_kinetic_uJ", 1e6 * result.muscle_kinetic}, {"stretch", result.stretch}, {"elbow", result.elbow}});
+    context.row({{"arm", what},
+                 {"completed", result.completed},
+                 {"elbow_range", range_of_angle(result.elbow)},
+                 {"elbow_end", result.elbow.empty() ? 0 : result.elbow.back()},
+                 {"momentum_error", result.momentum},
+                 {"angular_error", result.angular},
+                 {"muscle_kinetic_uJ", 1e6 * result.muscle_kinetic},
+                 {"stretch", result.stretch},
+                 {"elbow", result.elbow}});
     return result;
   };
   const ArmRun one = run("one node", {}), none = run("no node", {.dynamic = 0}), five = run("5 nodes", {.dynamic = 5}),
@@ -148,16 +160,20 @@ void run_muscle(Context& context) {
     apart = std::max(apart, std::abs(one.elbow[k] - light.elbow[k]));
   context.decide(
       Decision("conjac/fig-6/two-way")
-          .needs(one.completed && relaxed.completed && floating.completed && light.completed && heavy.completed, "all runs complete")
+          .needs(one.completed && relaxed.completed && floating.completed && light.completed && heavy.completed,
+                 "all runs complete")
           .needs(one.muscle_mass > one.bone_mass, "the muscle is heavier than the bones")
-          .at_least("activation bends the elbow by, degrees", std::abs(one.elbow.empty() ? 0 : *std::max_element(one.elbow.begin(), one.elbow.end())), 20)
+          .at_least("activation bends the elbow by, degrees",
+                    std::abs(one.elbow.empty() ? 0 : *std::max_element(one.elbow.begin(), one.elbow.end())), 20)
           .above("a torque at the elbow (a heavy forearm) stretches the passive muscle by", heavy.stretch, 1e-3)
           .at_least("floating arm: turn of the elbow, degrees", range_of_angle(floating.elbow), 20)
           .at_most("floating arm: linear momentum over the sum of |m v|", floating.momentum, 1e-8)
           .at_most("floating arm: angular momentum over the sum of its parts'", floating.angular, 0.01)
-          .at_least("elbow's motion with a massless muscle differs by, over its range", apart / range_of_angle(one.elbow), 0.1)
+          .at_least("elbow's motion with a massless muscle differs by, over its range",
+                    apart / range_of_angle(one.elbow), 0.1)
           .note("muscle over bones, kg", one.muscle_mass / one.bone_mass)
-          .because(fmt::format("momentum off by {:.1g}, angular momentum by {:.1g} of what moves", floating.momentum, floating.angular)));
+          .because(fmt::format("momentum off by {:.1g}, angular momentum by {:.1g} of what moves", floating.momentum,
+                               floating.angular)));
   const auto follows = [&](const ArmRun& other) {
     double most = 0;
     for (std::size_t k = 0; k < std::min(one.elbow.size(), other.elbow.size()); ++k)
@@ -165,21 +181,24 @@ void run_muscle(Context& context) {
                        std::abs(one.shoulder[k] - other.shoulder[k]) / range_of_angle(other.shoulder)});
     return most;
   };
-  context.decide(Decision("conjac/fig-6/four-unknowns")
-                     .needs(one.completed && five.completed && twenty.completed, "all runs complete")
-                     .equal("unknowns: two joint angles and two of the node, whose third coordinate is held", 4, 4)
-                     .at_most("joint angles from those with 5 nodes, over their range", follows(five), 0.05)
-                     .at_most("joint angles from those with 20 nodes, over their range", follows(twenty), 0.05)
-                     .because(fmt::format("one node differs by {:.2g} and {:.2g} of the range", follows(five), follows(twenty))));
+  context.decide(
+      Decision("conjac/fig-6/four-unknowns")
+          .needs(one.completed && five.completed && twenty.completed, "all runs complete")
+          .equal("unknowns: two joint angles and two of the node, whose third coordinate is held", 4, 4)
+          .at_most("joint angles from those with 5 nodes, over their range", follows(five), 0.05)
+          .at_most("joint angles from those with 20 nodes, over their range", follows(twenty), 0.05)
+          .because(fmt::format("one node differs by {:.2g} and {:.2g} of the range", follows(five), follows(twenty))));
   Decision dynamic("conjac/fig-6/how-dynamic");
   for (const auto& [name, arm] : {std::pair{"0 nodes", &none}, {"1 node", &one}, {"5 nodes", &five}}) {
-    dynamic.part(fmt::format("{}: largest elbow angle", name), range_of_angle(arm->elbow), "the run completes", arm->completed);
+    dynamic.part(fmt::format("{}: largest elbow angle", name), range_of_angle(arm->elbow), "the run completes",
+                 arm->completed);
     int turns = 0;
     for (std::size_t k = 12; k + 1 < arm->elbow.size(); ++k)
       turns += (arm->elbow[k] - arm->elbow[k - 1]) * (arm->elbow[k + 1] - arm->elbow[k]) < 0;
     dynamic.at_least(fmt::format("{}: turning points of the elbow after the activation", name), turns, 2);
   }
-  context.decide(dynamic.above("muscle's own kinetic energy with 1 node over that with none", one.muscle_kinetic / none.muscle_kinetic, 1));
+  context.decide(dynamic.above("muscle's own kinetic energy with 1 node over that with none",
+                               one.muscle_kinetic / none.muscle_kinetic, 1));
 }
 
 }  // namespace

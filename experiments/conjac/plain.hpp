@@ -6,16 +6,16 @@
 namespace pliant::experiments {
 
 /// Algorithm 1 of conjac as a textbook would have it, with the exact K_qq, to try what the solver does not have: the
-/// term of Eq. (9) with the rate of J, an explicit integrator, corrections with a fresh K, and constraints by multipliers.
-/// For bodies alone: no colliders, damping or links; lumped mass.
+/// term of Eq. (9) with the rate of J, an explicit integrator, corrections with a fresh K, and constraints by
+/// multipliers. For bodies alone: no colliders, damping or links; lumped mass.
 class PlainConjac {
  public:
   struct Options {
     double beta = 0.5, gamma = 1.0 / 3;
-    bool rate_of_J = false;          ///< with -M J' v_d, J' by differences
-    bool explicitly = false;         ///< J^T M J v_d' = J^T f
-    int corrections = 1;             ///< a step
-    bool fresh = false;              ///< each with a new K
+    bool rate_of_J = false;            ///< with -M J' v_d, J' by differences
+    bool explicitly = false;           ///< J^T M J v_d' = J^T f
+    int corrections = 1;               ///< a step
+    bool fresh = false;                ///< each with a new K
     std::vector<Index> on_plane = {};  ///< nodes whose y velocity multipliers keep at zero
     double floor = 0;                  ///< stiffness of a floor at y = 0 per mass of a node, 1/s^2; 0: none
     bool floor_in_K = true;

@@ -71,11 +71,12 @@ void decide_net_force(Context& context, const TwistScene& scene) {
   const std::vector<Index> nodes = numbers_of(axis_nodes(*bar, 4));
   const double linear = drift(springs, nodes, linear_done), nonlinear = drift(bar, nodes, done);
   context.row({{"drift_of_springs", linear}, {"drift_of_rubber", nonlinear}});
-  context.decide(Decision("conjac/section-3.1/zero-net-force")
-                     .needs(linear_done && done, "both do 200 steps without correction")
-                     .at_most("linear springs: |f_q| over the largest internal force", linear, 1e-9)
-                     .at_least("stable Neo-Hookean: the same", nonlinear, 1e-3)
-                     .because(fmt::format("{:.2g} and {:.2g} in the same motion of the driven end", linear, nonlinear)));
+  context.decide(
+      Decision("conjac/section-3.1/zero-net-force")
+          .needs(linear_done && done, "both do 200 steps without correction")
+          .at_most("linear springs: |f_q| over the largest internal force", linear, 1e-9)
+          .at_least("stable Neo-Hookean: the same", nonlinear, 1e-3)
+          .because(fmt::format("{:.2g} and {:.2g} in the same motion of the driven end", linear, nonlinear)));
 }
 
 void decide_without(Context& context, TwistScene scene, double seconds) {
@@ -95,8 +96,10 @@ void decide_without(Context& context, TwistScene scene, double seconds) {
     double most = 0, reference = 0;
     for (int s = 0; s < steps && !context.stopped(); ++s) {
       if (!conjac.step(state, kPlainStep)) {
-        if (gamma == 0) exploded = state.time;
-        else decision.needs(false, "with gamma = 1/3 all steps are done");
+        if (gamma == 0)
+          exploded = state.time;
+        else
+          decision.needs(false, "with gamma = 1/3 all steps are done");
         break;
       }
       const double energy = meter.total(state);
@@ -124,15 +127,17 @@ void decide_without(Context& context, TwistScene scene, double seconds) {
   bool grows = true;
   for (std::size_t k = 1; k < worst_of_cycle.size(); ++k) grows = grows && worst_of_cycle[k] > worst_of_cycle[k - 1];
   decision.above("gamma = 0: farthest from balance within 2 s, over the length", at_two, 0.03)
-      .part("cycles that end farther from balance than the one before", double(worst_of_cycle.size()), "all of them", grows)
+      .part("cycles that end farther from balance than the one before", double(worst_of_cycle.size()), "all of them",
+            grows)
       .part("explodes after, s", exploded, fmt::format("within {} s", seconds), exploded > 0)
       .below("gamma = 1/3: farthest from balance when the end has rested for 0.2 s", rested, 0.01);
-  context.decide(decision.because(fmt::format("without correction it is off by {:.3g} of the length within 2 s and {}; "
-                                              "with 1/3 by {:.2g} at rest",
-                                              at_two,
-                                              exploded > 0 ? fmt::format("explodes after {:.1f} s", exploded)
-                                                           : fmt::format("does not explode in {} s", seconds),
-                                              rested)));
+  context.decide(
+      decision.because(fmt::format("without correction it is off by {:.3g} of the length within 2 s and {}; "
+                                   "with 1/3 by {:.2g} at rest",
+                                   at_two,
+                                   exploded > 0 ? fmt::format("explodes after {:.1f} s", exploded)
+                                                : fmt::format("does not explode in {} s", seconds),
+                                   rested)));
 }
 
 void decide_rate(Context& context, const TwistScene& scene, const PullAndRelease* body) {
@@ -166,14 +171,19 @@ void decide_gamma(Context& context, const PullAndRelease& body) {
   for (double gamma : {0.2, 1.0 / 3, 1.0}) {
     trials[gamma] = try_out(body, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"beta", 0.5}, {"gamma", gamma}},
                             kPlainStep, [&] { return context.stopped(); });
-    context.row({{"gamma", gamma}, {"stable", trials[gamma].stable}, {"energy_over_released", trials[gamma].growth}, {"outcome", trials[gamma].outcome}, {"projected", trials[gamma].projected}});
+    context.row({{"gamma", gamma},
+                 {"stable", trials[gamma].stable},
+                 {"energy_over_released", trials[gamma].growth},
+                 {"outcome", trials[gamma].outcome},
+                 {"projected", trials[gamma].projected}});
   }
-  context.decide(Decision("conjac/section-3.3/full-newton-step")
-                     .part("gamma = 1: energy over that of the release", trials[1.0].growth, "unstable", !trials[1.0].stable)
-                     .part("gamma = 1/5: the same", trials[0.2].growth, "stable", trials[0.2].stable)
-                     .note("gamma = 1/3: the same", trials[1.0 / 3].growth)
-                     .because(fmt::format("energies over that of the release: {:.3g} (1), {:.3g} (1/3), {:.3g} (1/5)",
-                                          trials[1.0].growth, trials[1.0 / 3].growth, trials[0.2].growth)));
+  context.decide(
+      Decision("conjac/section-3.3/full-newton-step")
+          .part("gamma = 1: energy over that of the release", trials[1.0].growth, "unstable", !trials[1.0].stable)
+          .part("gamma = 1/5: the same", trials[0.2].growth, "stable", trials[0.2].stable)
+          .note("gamma = 1/3: the same", trials[1.0 / 3].growth)
+          .because(fmt::format("energies over that of the release: {:.3g} (1), {:.3g} (1/3), {:.3g} (1/5)",
+                               trials[1.0].growth, trials[1.0 / 3].growth, trials[0.2].growth)));
 }
 
 void decide_inversion(Context& context, const MeshData& mesh) {
@@ -195,15 +205,20 @@ void decide_inversion(Context& context, const MeshData& mesh) {
     const Body& body = model->bodies()[0];
     std::vector<Mat3> F(body.mesh->tets().size());
     body.elastic->deformation_gradients(state.x, {0, static_cast<Index>(F.size())}, F.data());
-    return double(std::count_if(F.begin(), F.end(), [](const Mat3& f) { return f.determinant() <= 0; })) / double(F.size());
+    return double(std::count_if(F.begin(), F.end(), [](const Mat3& f) { return f.determinant() <= 0; })) /
+           double(F.size());
   };
   EnergyMeter meter(model);
   const double share = inverted(start), energy = meter.total(start);
   State newton = start;
   const StepReport report = make_stepper(model, "pod-newton",
-                                         {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-9}, {"max_iterations", std::int64_t{2000}}})
+                                         {{"integrator", "quasistatic"},
+                                          {"criterion", "residual"},
+                                          {"tolerance", 1e-9},
+                                          {"max_iterations", std::int64_t{2000}}})
                                 ->step(newton, 1);
-  const auto linear = make_stepper(model, "linearly-implicit", as_published("linearly-implicit", {{"beta", 0.5}, {"stiffness", "exact"}}));
+  const auto linear = make_stepper(model, "linearly-implicit",
+                                   as_published("linearly-implicit", {{"beta", 0.5}, {"stiffness", "exact"}}));
   State moving = start;
   double growth = 0;
   bool completed = true;
@@ -212,16 +227,22 @@ void decide_inversion(Context& context, const MeshData& mesh) {
     growth = std::max(growth, meter.total(moving) / energy);
   }
   const double off = distance(newton.x, model->rest()) / 0.1, left = inverted(newton);
-  context.row({{"inverted_at_start", share}, {"energy", energy}, {"newton_off_rest", off}, {"newton_iterations", report.iterations}, {"inverted_after_newton", left}, {"linearly_implicit_growth", growth}});
-  context.decide(Decision("conjac/section-4/inversion")
-                     .needs(share >= 0.05, "5% of the elements start inverted")
-                     .needs(std::isfinite(energy), "the energy is finite")
-                     .at_most("elements still inverted after Newton's method", left, 0)
-                     .at_most("off the rest shape after it, over the size", off, 1e-6)
-                     .part("linearly implicit at beta 0.5: largest energy over the start", growth, "unstable (above 1.1, or a step fails)",
-                           growth > 1.1 || !completed)
-                     .because(fmt::format("{:.0f}% inverted; Newton took {} iterations and ended {:.2g} of the size off rest",
-                                          100 * share, report.iterations, off)));
+  context.row({{"inverted_at_start", share},
+               {"energy", energy},
+               {"newton_off_rest", off},
+               {"newton_iterations", report.iterations},
+               {"inverted_after_newton", left},
+               {"linearly_implicit_growth", growth}});
+  context.decide(
+      Decision("conjac/section-4/inversion")
+          .needs(share >= 0.05, "5% of the elements start inverted")
+          .needs(std::isfinite(energy), "the energy is finite")
+          .at_most("elements still inverted after Newton's method", left, 0)
+          .at_most("off the rest shape after it, over the size", off, 1e-6)
+          .part("linearly implicit at beta 0.5: largest energy over the start", growth,
+                "unstable (above 1.1, or a step fails)", growth > 1.1 || !completed)
+          .because(fmt::format("{:.0f}% inverted; Newton took {} iterations and ended {:.2g} of the size off rest",
+                               100 * share, report.iterations, off)));
 }
 
 void run_stabilisation(Context& context) {
@@ -232,7 +253,8 @@ void run_stabilisation(Context& context) {
   context.progress(0.2, "without correction");
   decide_without(context, scene, context.number("seconds"));
   std::optional<PullAndRelease> body;
-  if (!context.text("meshes").empty()) body = pulled_body(*find_mesh(context, context.text("body")), context.text("body"));
+  if (!context.text("meshes").empty())
+    body = pulled_body(*find_mesh(context, context.text("body")), context.text("body"));
   context.progress(0.5, "rate of J");
   decide_rate(context, scene, body ? &*body : nullptr);
   context.progress(0.8, "gamma");
@@ -244,8 +266,9 @@ void run_stabilisation(Context& context) {
   const BarRun bar = run_bar(scene.model(), "conjac", {{"dynamic", axis_nodes(*scene.model(), 4)}, {"gamma", 1.0 / 3}},
                              kPlainStep, 400, [&] { return context.stopped(); });
   third.note("TWIST stable", is_stable(scene, scene.model(), bar, kPlainStep))
-      .leave_undecided("all six scenes are run within one experiment; the other five are in hetero, aniso, muscle, barcut "
-                       "and bunny");
+      .leave_undecided(
+          "all six scenes are run within one experiment; the other five are in hetero, aniso, muscle, barcut "
+          "and bunny");
   context.decide(third);
 }
 

@@ -1,5 +1,5 @@
-// conjac, sections 1, 3 and 5: shapes at rest beside the full method's and beside a reduced basis, what the start costs,
-// the string of section 3, the inertia that dynamic nodes carry, and the sizes of Table 1.
+// conjac, sections 1, 3 and 5: shapes at rest beside the full method's and beside a reduced basis, what the start
+// costs, the string of section 3, the inertia that dynamic nodes carry, and the sizes of Table 1.
 
 #include <fmt/format.h>
 
@@ -39,15 +39,14 @@ void decide_rest(Context& context, const std::shared_ptr<const Model>& model, co
   const State rest = resting_state(model);
   const auto stop = [&] { return context.stopped(); };
   // How it comes to rest does not matter: strongly damped, in large steps.
-  const Settled vanilla =
-      settle(model, "linearly-implicit", {{"beta", 3.7}}, rest, kStaticSize, 0.02, stop);
+  const Settled vanilla = settle(model, "linearly-implicit", {{"beta", 3.7}}, rest, kStaticSize, 0.02, stop);
   const double sag = distance(vanilla.state.x, model->rest()) / kStaticSize;
   Decision decision("conjac/abstract/static-exact");
   decision.needs(vanilla.rests, "VANILLA comes to rest").needs(sag >= 0.02, "the body sags by 2% of its size or more");
   for (int count : counts) {
     context.progress(0.1, fmt::format("{} dynamic nodes", count));
-    const Settled conjac = settle(model, "conjac", {{"dynamic_nodes", std::int64_t{count}}, {"beta", 3.7}}, rest,
-                                  kStaticSize, 0.02, stop);
+    const Settled conjac =
+        settle(model, "conjac", {{"dynamic_nodes", std::int64_t{count}}, {"beta", 3.7}}, rest, kStaticSize, 0.02, stop);
     const double apart = distance(conjac.state.x, vanilla.state.x) / kStaticSize;
     context.row({{"dynamic", count}, {"steps_to_rest", conjac.steps}, {"from_vanilla", apart}, {"sag", sag}});
     decision.needs(conjac.rests, fmt::format("conjac with {} nodes comes to rest", count))
@@ -71,7 +70,9 @@ Eigen::MatrixXd vibration_modes(const Model& model, int count) {
   Eigen::MatrixXd X(mass.size(), count + 24);
   for (Eigen::Index c = 0; c < X.cols(); ++c)
     for (Eigen::Index i = 0; i < X.rows(); ++i)
-      X(i, c) = boundary.fixed[at(i)] ? 0 : std::sin(0.37 * static_cast<double>((i + 1) * (c + 1)) + 0.1 * static_cast<double>(c));
+      X(i, c) = boundary.fixed[at(i)]
+                    ? 0
+                    : std::sin(0.37 * static_cast<double>((i + 1) * (c + 1)) + 0.1 * static_cast<double>(c));
   for (int k = 0; k < 25; ++k) {
     const Eigen::MatrixXd MX = mass.asDiagonal() * X;
     Eigen::MatrixXd Y = MX;
@@ -116,9 +117,8 @@ void decide_subspaces(Context& context, const std::shared_ptr<const Model>& mode
     error[count] = distance(within_basis(*model, modes.leftCols(count)), rest.x) / kStaticSize;
     context.row({{"modes", count}, {"from_full_solution", error[count]}});
   }
-  const Settled conjac =
-      settle(model, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"beta", 3.7}}, rest, kStaticSize, 0.02,
-             [&] { return context.stopped(); });
+  const Settled conjac = settle(model, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"beta", 3.7}}, rest, kStaticSize,
+                                0.02, [&] { return context.stopped(); });
   context.decide(Decision("conjac/abstract/against-subspaces")
                      .needs(conjac.rests, "conjac comes to rest")
                      .at_least("24 modes: distance to the full solution over the size", error[24], 1e-3)
@@ -154,13 +154,14 @@ void decide_start(Context& context, const std::shared_ptr<const Model>& model) {
   }
   const double step = median(steps);
   context.row({{"start_ms", 1e3 * median(starts)}, {"step_ms", 1e3 * step}, {"change_ms", 1e3 * median(changes)}});
-  context.decide(Decision("conjac/intro/no-precomputation")
-                     .at_most("start and first step over a median step", median(starts) / step, 3)
-                     .at_most("changing the dynamic nodes, beyond the step itself, over a median step",
-                              median(changes) / step - 1, 2)
-                     .because(fmt::format("processor time: {:.1f} ms to the end of the first step, {:.1f} ms a step; the "
-                                          "ordering and the symbolic factorisation are in the first",
-                                          1e3 * median(starts), 1e3 * step)));
+  context.decide(
+      Decision("conjac/intro/no-precomputation")
+          .at_most("start and first step over a median step", median(starts) / step, 3)
+          .at_most("changing the dynamic nodes, beyond the step itself, over a median step", median(changes) / step - 1,
+                   2)
+          .because(fmt::format("processor time: {:.1f} ms to the end of the first step, {:.1f} ms a step; the "
+                               "ordering and the symbolic factorisation are in the first",
+                               1e3 * median(starts), 1e3 * step)));
 }
 
 /// Section 3: zero-length springs hang from the top, the lowest node is dynamic.
@@ -187,8 +188,7 @@ void decide_string(Context& context) {
   builder.add_pin({"top", {0}});
   const auto model = builder.build();
   PlainConjac check(model, {kNodes - 1}, {});
-  const auto stepper = make_stepper(model, "conjac",
-                                    as_published("conjac", {{"dynamic", std::to_string(kNodes - 1)}}));
+  const auto stepper = make_stepper(model, "conjac", as_published("conjac", {{"dynamic", std::to_string(kNodes - 1)}}));
   State state = model->rest_state();
   state.x = check.balanced(state);
   node(state.v, kNodes - 1) = Vec3(0.3, 0.1, -0.2);
@@ -203,11 +203,12 @@ void decide_string(Context& context) {
     force = std::max(force, check.imbalance(state).of_quasistatic / weight);
   }
   context.row({{"string_nodes", kNodes}, {"velocity_error", velocity}, {"force_over_weight", force}});
-  context.decide(Decision("conjac/section-3/string")
-                     .needs(completed, "all 200 steps are done")
-                     .at_most("velocities from (i/n) v_d, over v_d", velocity, 1e-12)
-                     .below("force on quasistatic nodes over the weight", force, 1e-10)
-                     .because(fmt::format("off by {:.2g} of v_d and {:.2g} of the weight over 200 steps", velocity, force)));
+  context.decide(
+      Decision("conjac/section-3/string")
+          .needs(completed, "all 200 steps are done")
+          .at_most("velocities from (i/n) v_d, over v_d", velocity, 1e-12)
+          .below("force on quasistatic nodes over the weight", force, 1e-10)
+          .because(fmt::format("off by {:.2g} of v_d and {:.2g} of the weight over 200 steps", velocity, force)));
 }
 
 void decide_inertia(Context& context, const std::shared_ptr<const Model>& model) {
@@ -263,7 +264,8 @@ void decide_sizes(Context& context) {
     decision.leave_undecided("a folder of meshes is given (--option meshes=FOLDER)");
   } else {
     const TetMesh dragon(*find_mesh(context, "Armadillo13K")), bunny(*find_mesh(context, "bunny"));
-    decision.between("vertices in place of the dragon's, over 10456", double(dragon.vertices().size()) / 10456, 0.9, 1.5)
+    decision
+        .between("vertices in place of the dragon's, over 10456", double(dragon.vertices().size()) / 10456, 0.9, 1.5)
         .between("vertices in place of the bunny's, over 5988", double(bunny.vertices().size()) / 5988, 0.9, 1.5);
   }
   context.decide(decision);

@@ -70,13 +70,11 @@ PullAndRelease pulled_body(const MeshData& mesh, const std::string& label, doubl
   body.material = {find_law("stable-neo-hookean"), lame_from_young(3e4, poisson)};
   const std::vector<Vec3> vertices(body.mesh->vertices().begin(), body.mesh->vertices().end());
   Vec3 high = Vec3::Zero(), centre = Vec3::Zero();
-  for (const Vec3& p : vertices)
-    high = high.cwiseMax(p), centre += p / static_cast<double>(vertices.size());
+  for (const Vec3& p : vertices) high = high.cwiseMax(p), centre += p / static_cast<double>(vertices.size());
   const double foot = 0.1 * high.y(), around = 0.15 * scene.size;
   const Vec3 head = vertices[at(best_vertex(vertices, [](const Vec3& p) { return p.y(); }))];
-  const Vec3 hand = vertices[at(best_vertex(vertices, [&](const Vec3& p) {
-    return p.y() > 2 * foot && (p - head).norm() > 2 * around ? p.x() : -1e300;
-  }))];
+  const Vec3 hand = vertices[at(best_vertex(
+      vertices, [&](const Vec3& p) { return p.y() > 2 * foot && (p - head).norm() > 2 * around ? p.x() : -1e300; }))];
   const Vec3 tail = vertices[at(best_vertex(vertices, [&](const Vec3& p) {
     return p.y() > 2 * foot ? std::min((p - head).norm(), (p - hand).norm()) : -1e300;
   }))];
@@ -100,8 +98,7 @@ PullAndRelease pulled_body(const MeshData& mesh, const std::string& label, doubl
   builder.add_pin({"feet", feet});
   const char* const names[] = {"head", "hand", "tail"};
   for (std::size_t k = 0; k < 3; ++k)
-    builder.add_script(
-        pull(names[k], parts[k], scene.size / 3 * (places[k] - centre).normalized(), scene.release));
+    builder.add_script(pull(names[k], parts[k], scene.size / 3 * (places[k] - centre).normalized(), scene.release));
   scene.head = parts[0];
   scene.pull = scene.size / 3 * (head - centre).normalized();
   scene.model = builder.build();

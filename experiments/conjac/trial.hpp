@@ -26,10 +26,10 @@ State resting_state(const std::shared_ptr<const Model>& model);
 struct PullAndRelease {
   std::shared_ptr<const Model> model;
   std::string label = {};
-  double release = 0.3;      ///< s
-  double duration = 1.0;     ///< s
-  double size = 0.12;        ///< m
-  State rest = {};           ///< with nothing but the feet held
+  double release = 0.3;   ///< s
+  double duration = 1.0;  ///< s
+  double size = 0.12;     ///< m
+  State rest = {};        ///< with nothing but the feet held
   std::vector<Index> head = {};
   Vec3 pull = Vec3::Zero();  ///< of the head, m
 };
@@ -48,9 +48,10 @@ struct Trial {
   State end;
 };
 enum class Patience { to_the_end, until_unstable };
-Trial try_out(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
-              const std::function<bool()>& stop, Patience patience = Patience::to_the_end,
-              const std::function<void(const State&)>& each = [](const State&) {});
+Trial try_out(
+    const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
+    const std::function<bool()>& stop, Patience patience = Patience::to_the_end,
+    const std::function<void(const State&)>& each = [](const State&) {});
 
 /// Stability over a grid of betas, upwards.
 struct BetaRow {

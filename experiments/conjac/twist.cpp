@@ -92,20 +92,20 @@ class TwistRuns {
         mean += d / static_cast<double>(run.states.size());
         worst = std::max(worst, d);
       }
-      context_.row({{"dynamic", count}, {"mean_from_32", mean}, {"worst_from_32", worst}, {"projected", run.projected}});
+      context_.row(
+          {{"dynamic", count}, {"mean_from_32", mean}, {"worst_from_32", worst}, {"projected", run.projected}});
       alike.at_most(fmt::format("{} nodes: mean distance over the length", count), mean, 0.03)
           .at_most(fmt::format("{} nodes: largest distance over the length", count), worst, 0.1);
     }
     alike.note("driven end moves by, over the length", 0.5).note("and turns by, degrees", 90);
     bool is_32_stable = is_stable(scene_, model_, most, kTwistStep);
-    context_.decide(alike.because(fmt::format("the run with 32 nodes at corners is {} at beta 0.5",
-                                              is_32_stable ? "stable" : "unstable")));
+    context_.decide(alike.because(
+        fmt::format("the run with 32 nodes at corners is {} at beta 0.5", is_32_stable ? "stable" : "unstable")));
   }
 
   void decide_one_node() {
     Decision decision("conjac/fig-3/one-node");
-    const Index middle =
-        nearest_node(*model_, Vec3(TwistScene::length, TwistScene::width, TwistScene::width) / 2);
+    const Index middle = nearest_node(*model_, Vec3(TwistScene::length, TwistScene::width, TwistScene::width) / 2);
     decision.needs(!reference_.empty() && runs_[1].completed, "both runs complete");
     const std::vector<double> stops = scene_.stops();
     const char* const moves[] = {"compression", "stretching", "bending"};
@@ -126,7 +126,8 @@ class TwistRuns {
                       {"one_node_hz", b.frequency},
                       {"reference_curve", full},
                       {"one_node_curve", one}});
-        decision.at_least(fmt::format("{}: amplitude over the reference's", moves[move]), b.amplitude / a.amplitude, 0.5)
+        decision
+            .at_least(fmt::format("{}: amplitude over the reference's", moves[move]), b.amplitude / a.amplitude, 0.5)
             .between(fmt::format("{}: frequency over the reference's", moves[move]),
                      std::isnan(b.frequency) ? 0 : b.frequency / a.frequency, 0.85, 1.15)
             .because(fmt::format("{}: {:.1f} and {:.1f} Hz, {:.2f} and {:.2f} mm in reference and run", moves[move],
@@ -184,7 +185,11 @@ class TwistRuns {
       }
       const double overshoot = *std::max_element(middle.begin(), middle.end()) / static_angle - 1;
       kinetic[count] = turning(run.states);
-      context_.row({{"turned_with", count}, {"lag_steps", lag}, {"overshoot", overshoot}, {"twisting_uJ", 1e6 * kinetic[count]}, {"angle", middle}});
+      context_.row({{"turned_with", count},
+                    {"lag_steps", lag},
+                    {"overshoot", overshoot},
+                    {"twisting_uJ", 1e6 * kinetic[count]},
+                    {"angle", middle}});
       if (count <= 4)
         at_once.at_most(who + ": lag, steps", lag, 1).at_most(who + ": overshoot", overshoot, 0.05);
       else
@@ -195,13 +200,14 @@ class TwistRuns {
     const double full = turning(reference);
     for (int count : {8, 16, 32})
       if (kinetic.contains(count) && kinetic.contains(4))
-        recover.at_least(fmt::format("twisting energy with {} nodes over that with 4", count), kinetic[count] / kinetic[4], 10);
+        recover.at_least(fmt::format("twisting energy with {} nodes over that with 4", count),
+                         kinetic[count] / kinetic[4], 10);
     if (kinetic.contains(32))
       recover.between("twisting energy with 32 nodes over the reference's, first period", kinetic[32] / full, 0.5, 1.5);
-    context_.decide(recover.because(fmt::format("mean over {:.0f} ms in uJ: 4 nodes {:.3g}, 8 {:.3g}, 16 {:.3g}, 32 "
-                                                "{:.3g}, reference {:.3g}",
-                                                1e3 * period, 1e6 * kinetic[4], 1e6 * kinetic[8], 1e6 * kinetic[16],
-                                                1e6 * kinetic[32], 1e6 * full)));
+    context_.decide(recover.because(fmt::format(
+        "mean over {:.0f} ms in uJ: 4 nodes {:.3g}, 8 {:.3g}, 16 {:.3g}, 32 "
+        "{:.3g}, reference {:.3g}",
+        1e3 * period, 1e6 * kinetic[4], 1e6 * kinetic[8], 1e6 * kinetic[16], 1e6 * kinetic[32], 1e6 * full)));
   }
 
   void decide_stability() {
@@ -218,11 +224,11 @@ class TwistRuns {
     steps["4 on the axis"] = largest(axis_nodes(*model_, 4));
     for (int count : {4, 8, 16, 32}) steps[fmt::format("{} at corners", count)] = largest(slice_nodes(*model_, count));
     for (const auto& [who, h] : steps) context_.row({{"nodes", who}, {"largest_stable_h", h}});
-    const double rival =
-        std::max({steps["8 at corners"], steps["16 at corners"], steps["32 at corners"]});
+    const double rival = std::max({steps["8 at corners"], steps["16 at corners"], steps["32 at corners"]});
     Decision decision("conjac/fig-3/axis-is-more-stable");
-    decision.part("largest stable step of 4 on the axis over that of 8, 16, 32 at corners", steps["4 on the axis"] / rival,
-                  "above 1", steps["4 on the axis"] > rival)
+    decision
+        .part("largest stable step of 4 on the axis over that of 8, 16, 32 at corners", steps["4 on the axis"] / rival,
+              "above 1", steps["4 on the axis"] > rival)
         .note("largest stable step of 4 at corners, s", steps["4 at corners"])
         .because(fmt::format("largest stable steps in s: 4 on the axis {:g}, corners 4 {:g}, 8 {:g}, 16 {:g}, 32 {:g}",
                              steps["4 on the axis"], steps["4 at corners"], steps["8 at corners"],
@@ -280,7 +286,8 @@ class TwistRuns {
     }
     context_.progress(0.92, "released body: reference");
     const PullAndRelease body = pulled_body(*find_mesh(context_, context_.text("body")), context_.text("body"));
-    const Trial trial = try_out(body, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"gamma", 0.2}}, kTwistStep, stop_);
+    const Trial trial =
+        try_out(body, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"gamma", 0.2}}, kTwistStep, stop_);
     // The reference is pulled in the same steps, but moves in finer ones from the release on.
     State state = body.model->rest_state();
     const auto puller = make_stepper(body.model, "pod-newton", {{"tolerance", 0.1}});
@@ -292,7 +299,8 @@ class TwistRuns {
     const std::vector<State> full =
         pulled ? full_motion(body.model, state, kTwistStep, static_cast<int>(0.4 / kTwistStep), stop_)
                : std::vector<State>();
-    decision.needs(trial.outcome == "completed", "conjac's run on the body completes").needs(!full.empty(), "its reference completes");
+    decision.needs(trial.outcome == "completed", "conjac's run on the body completes")
+        .needs(!full.empty(), "its reference completes");
     if (!full.empty()) {
       double lively = 0;
       std::vector<double> head;
@@ -305,9 +313,16 @@ class TwistRuns {
         head.push_back(moved);
       }
       const Ringing theirs = ringing(head, kTwistStep);
-      const std::vector<double> window(trial.head.begin(), trial.head.begin() + static_cast<std::ptrdiff_t>(std::min(head.size(), trial.head.size())));
+      const std::vector<double> window(trial.head.begin(), trial.head.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                                    head.size(), trial.head.size())));
       const Ringing ours = ringing(window, kTwistStep);
-      context_.row({{"body", body.label}, {"L", trial.liveliness}, {"reference_L", lively}, {"head_hz", ours.frequency}, {"reference_head_hz", theirs.frequency}, {"head_curve", trial.head}, {"reference_head_curve", head}});
+      context_.row({{"body", body.label},
+                    {"L", trial.liveliness},
+                    {"reference_L", lively},
+                    {"head_hz", ours.frequency},
+                    {"reference_head_hz", theirs.frequency},
+                    {"head_curve", trial.head},
+                    {"reference_head_curve", head}});
       decision.at_least("body, 8 nodes: L over the reference's", trial.liveliness / lively, 0.5)
           .between("body: frequency of the head over the reference's", ours.frequency / theirs.frequency, 0.75, 1.25)
           .because(fmt::format("L {:.3g} beside {:.3g} of the reference, head at {:.2f} beside {:.2f} Hz",

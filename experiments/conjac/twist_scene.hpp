@@ -4,8 +4,8 @@
 
 namespace pliant::experiments {
 
-/// TWIST (fig. 3): a bar of 10 x 3 x 3 cm held at x-min, whose other end is pressed in by 2 cm, pulled out by 3 cm, moved
-/// aside by 4 cm, brought back and turned by 90 degrees, within 0.1 s each, and rests 0.3 s after every move.
+/// TWIST (fig. 3): a bar of 10 x 3 x 3 cm held at x-min, whose other end is pressed in by 2 cm, pulled out by 3 cm,
+/// moved aside by 4 cm, brought back and turned by 90 degrees, within 0.1 s each, and rests 0.3 s after every move.
 struct TwistScene {
   std::array<Index, 3> cells = {20, 6, 6};
   double young = 1e4;

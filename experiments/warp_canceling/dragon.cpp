@@ -26,16 +26,23 @@ struct DroppedFigure {
   double integration(const Frames& f) const { return f.measured.average_ms() - f.measured.mean_ms("contact"); }
 };
 
-DroppedFigure drop_and_compare(Context& context, const std::shared_ptr<const Model>& model, int steps, const std::string& label) {
+DroppedFigure drop_and_compare(Context& context, const std::shared_ptr<const Model>& model, int steps,
+                               const std::string& label) {
   DroppedFigure figure;
   figure.tets = double(model->bodies()[0].mesh->tets().size());
   figure.full = record(context, model, {"full", "corotational"}, 0.01, steps);
   figure.cg = loosest_of_same_look(
       context, model, [](double t) { return paper_cg(t); }, 0.1, 1e-8, 0.01, figure.full);
   figure.wc = loosest_of_same_look(context, model, paper_wc, 0.5, 1e-5, 0.01, figure.full);
-  for (const auto& [name, frames, tolerance] :
-       {std::tuple{"full", &figure.full, 0.0}, {"CG", &figure.cg.frames, figure.cg.tolerance}, {"WC", &figure.wc.frames, figure.wc.tolerance}}) {
-    Json row = {{"body", label}, {"tets", figure.tets}, {"method", name}, {"tolerance", tolerance}, {"completed", frames->completed}, {"deviation", frames->deviation}};
+  for (const auto& [name, frames, tolerance] : {std::tuple{"full", &figure.full, 0.0},
+                                                {"CG", &figure.cg.frames, figure.cg.tolerance},
+                                                {"WC", &figure.wc.frames, figure.wc.tolerance}}) {
+    Json row = {{"body", label},
+                {"tets", figure.tets},
+                {"method", name},
+                {"tolerance", tolerance},
+                {"completed", frames->completed},
+                {"deviation", frames->deviation}};
     row.update(measured_row(frames->measured));
     row.update(stage_columns(frames->measured));
     row["refreshed_by_frame"] = frames->refreshed;
@@ -55,7 +62,8 @@ void run_warp_dragon(Context& context) {
   const DroppedFigure figure = drop_and_compare(context, model, steps, context.text("mesh"));
   const std::string look = "CG and WC have tolerances of the same look as full Cholesky";
   const auto presuppose = [&](Decision& d) -> Decision& { return d.needs(figure.found(), look); };
-  const std::string tolerances = fmt::format("E = {:g} Pa; CG to {:g}, tau {:g} N s", young, figure.cg.tolerance, figure.wc.tolerance);
+  const std::string tolerances =
+      fmt::format("E = {:g} Pa; CG to {:g}, tau {:g} N s", young, figure.cg.tolerance, figure.wc.tolerance);
   const Frames &cg = figure.cg.frames, &wc = figure.wc.frames;
   Decision dragon("warp-canceling/table-2/dragon");
   presuppose(dragon)
@@ -90,19 +98,26 @@ void run_warp_dragon(Context& context) {
       .at_least("largest share refreshed", most, 0.2)
       .at_most("median share over the largest", percentile(wc.refreshed, 0.5) / most, 1.0 / 3)
       .at_least("share while compressing over that without contact", pressed / pressed_frames / (free / free_frames), 3)
-      .because(fmt::format("{:.2g} while compressing, {:.2g} without contact, {:.2g} at most", pressed / pressed_frames, free / free_frames, most));
+      .because(fmt::format("{:.2g} while compressing, {:.2g} without contact, {:.2g} at most", pressed / pressed_frames,
+                           free / free_frames, most));
   context.decide(vary);
 
   // The sculpture, which shares these claims.
   context.progress(0.5, "sculpture");
-  const DroppedFigure lattice = drop_and_compare(context, sculpture(static_cast<Index>(context.number("across")), 5e8), static_cast<int>(context.number("sculpture_steps")), "sculpture, E = 5e8");
+  const DroppedFigure lattice =
+      drop_and_compare(context, sculpture(static_cast<Index>(context.number("across")), 5e8),
+                       static_cast<int>(context.number("sculpture_steps")), "sculpture, E = 5e8");
   Decision dominates("warp-canceling/table-2/cg-solve-dominates"), assembly("warp-canceling/table-2/assembly-saved"),
-      overhead("warp-canceling/table-2/overhead-of-warping"), updates("warp-canceling/section-1/updates-are-most-of-a-step");
+      overhead("warp-canceling/table-2/overhead-of-warping"),
+      updates("warp-canceling/section-1/updates-are-most-of-a-step");
   for (Decision* d : {&dominates, &assembly, &overhead, &updates}) d->needs(lattice.found(), "sculpture: " + look);
   // What is asked of a small mesh at quick size.
   const double share = context.quick() ? 0.8 : 0.95, times = context.quick() ? 5 : 40;
-  dominates.at_least("sculpture: CG's solve over its integration", lattice.stage(lattice.cg.frames, "solve") / lattice.integration(lattice.cg.frames), share)
-      .at_least("sculpture: CG's solve over WC's", lattice.stage(lattice.cg.frames, "solve") / lattice.stage(lattice.wc.frames, "solve"), times);
+  dominates
+      .at_least("sculpture: CG's solve over its integration",
+                lattice.stage(lattice.cg.frames, "solve") / lattice.integration(lattice.cg.frames), share)
+      .at_least("sculpture: CG's solve over WC's",
+                lattice.stage(lattice.cg.frames, "solve") / lattice.stage(lattice.wc.frames, "solve"), times);
   if (!context.quick())
     presuppose(dominates)
         .at_least("figure: CG's solve over its integration", figure.stage(cg, "solve") / figure.integration(cg), 0.8)
@@ -110,16 +125,23 @@ void run_warp_dragon(Context& context) {
   for (const auto& [name, body] : {std::pair{"figure", &figure}, {"sculpture", &lattice}}) {
     if (context.quick() && body == &figure) continue;
     const Frames &c = body->cg.frames, &w = body->wc.frames;
-    assembly.at_least(fmt::format("{}: CG's assembly over WC's matrix update", name), body->stage(c, "matrix_update") / body->stage(w, "matrix_update"), 5)
-        .because(fmt::format("{}: {:.3f} and {:.3f} us a tet", name, 1e3 * body->stage(c, "matrix_update") / body->tets, 1e3 * body->stage(w, "matrix_update") / body->tets));
+    assembly
+        .at_least(fmt::format("{}: CG's assembly over WC's matrix update", name),
+                  body->stage(c, "matrix_update") / body->stage(w, "matrix_update"), 5)
+        .because(fmt::format("{}: {:.3f} and {:.3f} us a tet", name, 1e3 * body->stage(c, "matrix_update") / body->tets,
+                             1e3 * body->stage(w, "matrix_update") / body->tets));
     overhead.at_most(fmt::format("{}: node rotations and error estimate over integration", name),
-                     (body->stage(w, "node_rotations") + body->stage(w, "error_estimate")) / body->integration(w), 0.27);
-    updates.above(fmt::format("{}: matrix and Cholesky update over integration", name),
-                  (body->stage(w, "matrix_update") + body->stage(w, "cholesky_update")) / body->integration(w), 0.5)
-        .because(fmt::format("{}: {:.0f}% of the elements are refreshed a frame", name, 100 * w.measured.mean("refreshed_elements")));
+                     (body->stage(w, "node_rotations") + body->stage(w, "error_estimate")) / body->integration(w),
+                     0.27);
+    updates
+        .above(fmt::format("{}: matrix and Cholesky update over integration", name),
+               (body->stage(w, "matrix_update") + body->stage(w, "cholesky_update")) / body->integration(w), 0.5)
+        .because(fmt::format("{}: {:.0f}% of the elements are refreshed a frame", name,
+                             100 * w.measured.mean("refreshed_elements")));
   }
-  context.decide(dominates.because(fmt::format("sculpture: CG to {:g} takes {:.0f} iterations a frame", lattice.cg.tolerance,
-                                               lattice.cg.frames.measured.linear_iterations / std::max(1, lattice.cg.frames.measured.steps))));
+  context.decide(dominates.because(
+      fmt::format("sculpture: CG to {:g} takes {:.0f} iterations a frame", lattice.cg.tolerance,
+                  lattice.cg.frames.measured.linear_iterations / std::max(1, lattice.cg.frames.measured.steps))));
   context.decide(assembly);
   context.decide(overhead);
   context.decide(updates);

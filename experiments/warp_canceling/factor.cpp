@@ -40,10 +40,11 @@ void decide_locality(Context& context, const Model& model) {
       strangers += up < 0;
     }
   context.row({{"supernodes", factor.supernodes.size()}, {"couplings_of_strangers", strangers}});
-  context.decide(Decision("warp-canceling/section-4.3/locality")
-                     .equal("nonzeros of L between supernodes of which neither is an ancestor of the other", double(strangers), 0)
-                     .leave_undecided("the numbers of the factor are compared block by block, to which there is no access; that "
-                                      "a partial refactorisation has the bits of a whole one is tested in tests/linalg"));
+  context.decide(
+      Decision("warp-canceling/section-4.3/locality")
+          .equal("nonzeros of L between supernodes of which neither is an ancestor of the other", double(strangers), 0)
+          .leave_undecided("the numbers of the factor are compared block by block, to which there is no access; that "
+                           "a partial refactorisation has the bits of a whole one is tested in tests/linalg"));
 }
 
 void decide_partial(Context& context, const std::shared_ptr<const Model>& model, int steps) {
@@ -114,14 +115,17 @@ void decide_worst_case(Context& context, const std::shared_ptr<const Model>& mod
   std::vector<double> flops, seconds;
   double one_percent = 0;
   for (double share : {0.01, 0.03, 0.1, 0.3, 0.6, 1.0}) {
-    const std::vector<Index> dirty(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(share * double(order.size())));
+    const std::vector<Index> dirty(order.begin(),
+                                   order.begin() + static_cast<std::ptrdiff_t>(share * double(order.size())));
     seconds.push_back(time([&] { kept.refactor(A, dirty); }));
     flops.push_back(kept.statistics().last_flops);
     if (share < 0.02) one_percent = seconds.back();
-    context.row({{"share", share}, {"flops", flops.back()}, {"update_ms", 1e3 * seconds.back()}, {"full_ms", 1e3 * full}});
+    context.row(
+        {{"share", share}, {"flops", flops.back()}, {"update_ms", 1e3 * seconds.back()}, {"full_ms", 1e3 * full}});
   }
   bare.factor(A);
-  const std::vector<Index> first(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(0.01 * double(order.size())));
+  const std::vector<Index> first(order.begin(),
+                                 order.begin() + static_cast<std::ptrdiff_t>(0.01 * double(order.size())));
   const double without = time([&] { bare.refactor(A, first); });
   bool monotone = true;
   double mx = 0, my = 0, xx = 0, yy = 0, xy = 0;
@@ -131,15 +135,18 @@ void decide_worst_case(Context& context, const std::shared_ptr<const Model>& mod
     mx += flops[k] / n, my += seconds[k] / n;
   }
   for (std::size_t k = 0; k < flops.size(); ++k)
-    xx += (flops[k] - mx) * (flops[k] - mx), yy += (seconds[k] - my) * (seconds[k] - my), xy += (flops[k] - mx) * (seconds[k] - my);
+    xx += (flops[k] - mx) * (flops[k] - mx), yy += (seconds[k] - my) * (seconds[k] - my),
+        xy += (flops[k] - mx) * (seconds[k] - my);
   const double correlation = xy / std::sqrt(xx * yy);
-  context.decide(Decision("warp-canceling/section-4.3/worst-case-and-kept-blocks")
-                     .at_most("updating everything over a factorisation", seconds.back() / full, 1.1)
-                     .part("correlation of time with the flops of marked supernodes", correlation, "at least 0.95, times rising", correlation >= 0.95 && monotone)
-                     .at_least("1% in one corner: without kept blocks over with them", without / one_percent, 1.5)
-                     .because(fmt::format("processor time: {:.2f} ms a factorisation, {:.2f} to update all, {:.2f} and {:.2f} for "
-                                          "1% with and without kept blocks",
-                                          1e3 * full, 1e3 * seconds.back(), 1e3 * one_percent, 1e3 * without)));
+  context.decide(
+      Decision("warp-canceling/section-4.3/worst-case-and-kept-blocks")
+          .at_most("updating everything over a factorisation", seconds.back() / full, 1.1)
+          .part("correlation of time with the flops of marked supernodes", correlation, "at least 0.95, times rising",
+                correlation >= 0.95 && monotone)
+          .at_least("1% in one corner: without kept blocks over with them", without / one_percent, 1.5)
+          .because(fmt::format("processor time: {:.2f} ms a factorisation, {:.2f} to update all, {:.2f} and {:.2f} for "
+                               "1% with and without kept blocks",
+                               1e3 * full, 1e3 * seconds.back(), 1e3 * one_percent, 1e3 * without)));
 }
 
 Index root_separator(const BlockPattern& pattern) {
@@ -161,8 +168,10 @@ void decide_separators(Context& context) {
     logs.push_back(std::log(double(largest->rows()))), sizes.push_back(std::log(double(root)));
   }
   double mx = 0, my = 0, xx = 0, xy = 0;
-  for (std::size_t k = 0; k < logs.size(); ++k) mx += logs[k] / double(logs.size()), my += sizes[k] / double(logs.size());
-  for (std::size_t k = 0; k < logs.size(); ++k) xx += (logs[k] - mx) * (logs[k] - mx), xy += (logs[k] - mx) * (sizes[k] - my);
+  for (std::size_t k = 0; k < logs.size(); ++k)
+    mx += logs[k] / double(logs.size()), my += sizes[k] / double(logs.size());
+  for (std::size_t k = 0; k < logs.size(); ++k)
+    xx += (logs[k] - mx) * (logs[k] - mx), xy += (logs[k] - mx) * (sizes[k] - my);
   const auto lattice_pattern = sculpture(static_cast<Index>(context.number("lattice")), 5e6)->pattern();
   const Index of_lattice = root_separator(*lattice_pattern);
   // A box with as many nodes.
@@ -185,12 +194,17 @@ void decide_separators(Context& context) {
   dissected.analyze(largest, 3);
   by_degree.analyze_in_order(largest, 3, order);
   const double fill = double(dissected.statistics().factor_entries) / double(by_degree.statistics().factor_entries);
-  context.row({{"lattice_nodes", lattice_pattern->rows()}, {"lattice_separator", of_lattice}, {"box_separator", of_box}, {"fill_over_minimum_degree", fill}});
-  context.decide(Decision("warp-canceling/section-4.3/separator-size")
-                     .between("slope of the root separator over the nodes of boxes, both logarithmic", xy / xx, 0.6, 0.75)
-                     .at_most("root separator of the lattice over that of a box with as many nodes", double(of_lattice) / of_box, 0.5)
-                     .needs(largest->rows() >= 20000, "the largest box has 20 thousand nodes")
-                     .at_most("fill of nested dissection over that of minimum degree", fill, 1));
+  context.row({{"lattice_nodes", lattice_pattern->rows()},
+               {"lattice_separator", of_lattice},
+               {"box_separator", of_box},
+               {"fill_over_minimum_degree", fill}});
+  context.decide(
+      Decision("warp-canceling/section-4.3/separator-size")
+          .between("slope of the root separator over the nodes of boxes, both logarithmic", xy / xx, 0.6, 0.75)
+          .at_most("root separator of the lattice over that of a box with as many nodes", double(of_lattice) / of_box,
+                   0.5)
+          .needs(largest->rows() >= 20000, "the largest box has 20 thousand nodes")
+          .at_most("fill of nested dissection over that of minimum degree", fill, 1));
 }
 
 void run_factor(Context& context) {
@@ -218,8 +232,8 @@ void run_memory(Context& context) {
     factor.analyze(model->pattern(), 3);
     factor.keep_updates(true);
     const auto statistics = factor.statistics();
-    const double matrix_mb = double(model->pattern()->blocks()) * 72 / 1e6, factor_mb = double(statistics.factor_bytes) / 1e6,
-                 updates_mb = double(statistics.update_bytes) / 1e6;
+    const double matrix_mb = double(model->pattern()->blocks()) * 72 / 1e6,
+                 factor_mb = double(statistics.factor_bytes) / 1e6, updates_mb = double(statistics.update_bytes) / 1e6;
     // Live update blocks of a postorder that frees what it has added, in numbers.
     const SymbolicFactor symbolic = analyze_symbolic(*model->pattern(), 3);
     const auto block = [&](Index s) {
@@ -235,11 +249,18 @@ void run_memory(Context& context) {
       peak = std::max(peak, live);
     }
     const std::string which = fmt::format("{:.0f} tets: ", tets);
-    context.row({{"tets", tets}, {"matrix_mb", matrix_mb}, {"factor_mb", factor_mb}, {"updates_mb", updates_mb}, {"live_over_kept", peak / kept}});
+    context.row({{"tets", tets},
+                 {"matrix_mb", matrix_mb},
+                 {"factor_mb", factor_mb},
+                 {"updates_mb", updates_mb},
+                 {"live_over_kept", peak / kept}});
     memory.between(which + "factor a tet over the paper's", factor_mb / tets / (kFactor[k] / kTets[k]), 0.65, 1.35)
-        .above(which + "updates over factor, over that of the smaller mesh", updates_mb / factor_mb / (k ? last_updates : 1), k ? 1 : 1.5)
-        .above(which + "factor over matrix, over that of the smaller mesh", factor_mb / matrix_mb / (k ? last_factor : 1), k ? 1 : 0)
-        .because(fmt::format("{}{:.1f} MB of matrix, {:.1f} of factor, {:.1f} of update blocks", which, matrix_mb, factor_mb, updates_mb));
+        .above(which + "updates over factor, over that of the smaller mesh",
+               updates_mb / factor_mb / (k ? last_updates : 1), k ? 1 : 1.5)
+        .above(which + "factor over matrix, over that of the smaller mesh",
+               factor_mb / matrix_mb / (k ? last_factor : 1), k ? 1 : 0)
+        .because(fmt::format("{}{:.1f} MB of matrix, {:.1f} of factor, {:.1f} of update blocks", which, matrix_mb,
+                             factor_mb, updates_mb));
     standard.at_most(which + "largest live update blocks over all that are kept", peak / kept, 0.3);
     last_updates = updates_mb / factor_mb, last_factor = factor_mb / matrix_mb;
   }

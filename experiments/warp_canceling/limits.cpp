@@ -48,18 +48,23 @@ void decide_variable_step(Context& context) {
     times.mean = sum / double(std::max<std::size_t>(1, seconds.size()));
     return times;
   };
-  const Times wc = run(paper_wc(5e-3), true), exact = run({"full", "corotational"}, true), steady = run({"full", "corotational"}, false);
-  context.row({{"wc_alternating_ms", 1e3 * wc.mean}, {"full_alternating_ms", 1e3 * exact.mean}, {"full_steady_ms", 1e3 * steady.mean}, {"refreshed", wc.refreshed}});
+  const Times wc = run(paper_wc(5e-3), true), exact = run({"full", "corotational"}, true),
+              steady = run({"full", "corotational"}, false);
+  context.row({{"wc_alternating_ms", 1e3 * wc.mean},
+               {"full_alternating_ms", 1e3 * exact.mean},
+               {"full_steady_ms", 1e3 * steady.mean},
+               {"refreshed", wc.refreshed}});
   context.decide(Decision("warp-canceling/section-6/no-variable-step")
                      .needs(wc.completed && exact.completed && steady.completed, "all runs complete")
                      .equal("share of elements refreshed by WC with alternating steps", wc.refreshed, 1)
                      .at_least("mean time of WC over full Cholesky's, alternating steps", wc.mean / exact.mean, 1)
                      .between("full Cholesky: alternating over steady steps", exact.mean / steady.mean, 0.95, 1.05)
-                     .because(fmt::format("processor time {:.2f}, {:.2f} and {:.2f} ms: another step is another matrix", 1e3 * wc.mean,
-                                          1e3 * exact.mean, 1e3 * steady.mean)));
+                     .because(fmt::format("processor time {:.2f}, {:.2f} and {:.2f} ms: another step is another matrix",
+                                          1e3 * wc.mean, 1e3 * exact.mean, 1e3 * steady.mean)));
 }
 
-/// Drops a box from half its size and looks how high it gets again, over the drop, and how deep it sinks, over its size.
+/// Drops a box from half its size and looks how high it gets again, over the drop, and how deep it sinks, over its
+/// size.
 struct Drop {
   double rebound = 0, depth = 0;
   bool completed = false;
@@ -71,20 +76,22 @@ Drop drop_box(Context& context, Index cells, double stiffness, bool implicitly) 
   builder.add_collider({"floor", PlaneShape{}, {}, stiffness, 0});
   constexpr double kSide = 0.5, kHeight = 0.25;
   BodyOptions body;
-  body.mesh = std::make_shared<TetMesh>(box({.origin = {0, kHeight, 0}, .size = Vec3::Constant(kSide), .cells = {cells, cells, cells}}));
+  body.mesh = std::make_shared<TetMesh>(
+      box({.origin = {0, kHeight, 0}, .size = Vec3::Constant(kSide), .cells = {cells, cells, cells}}));
   body.material = {find_law("linear-corotated"), lame_from_young(5e6, 0.4)};
   builder.add_body(body);
   const auto model = builder.build();
   Drop drop;
   bool touched = false;
-  const Frames frames = record(context, model, {"full", "corotational", {{"colliders", implicitly ? "implicit" : "explicit"}}}, 0.01, 100, nullptr, 1e300,
-                               [&](const MethodRun& run) {
-                                 double low = 1e300;
-                                 for (Index i = 0; i < model->nodes(); ++i) low = std::min(low, node(run.state().x, i).y());
-                                 touched = touched || low < 0;
-                                 drop.depth = std::max(drop.depth, -low / kSide);
-                                 if (touched) drop.rebound = std::max(drop.rebound, low / kHeight);
-                               });
+  const Frames frames =
+      record(context, model, {"full", "corotational", {{"colliders", implicitly ? "implicit" : "explicit"}}}, 0.01, 100,
+             nullptr, 1e300, [&](const MethodRun& run) {
+               double low = 1e300;
+               for (Index i = 0; i < model->nodes(); ++i) low = std::min(low, node(run.state().x, i).y());
+               touched = touched || low < 0;
+               drop.depth = std::max(drop.depth, -low / kSide);
+               if (touched) drop.rebound = std::max(drop.rebound, low / kHeight);
+             });
   drop.completed = frames.completed && frames.x.back().cwiseAbs().maxCoeff() < 100;
   return drop;
 }
@@ -100,7 +107,11 @@ void decide_explicit_contact(Context& context) {
       const double stiffness = std::pow(10, k);
       const Drop drop = drop_box(context, cells, stiffness, implicitly);
       const bool gains = !drop.completed || drop.rebound > 1.05;
-      context.row({{"stiffness", stiffness}, {"implicit", implicitly}, {"completed", drop.completed}, {"rebound", drop.rebound}, {"depth", drop.depth}});
+      context.row({{"stiffness", stiffness},
+                   {"implicit", implicitly},
+                   {"completed", drop.completed},
+                   {"rebound", drop.rebound},
+                   {"depth", drop.depth}});
       good[implicitly] += !gains && drop.depth <= 0.02;
       if (implicitly) {
         implicit_gains = implicit_gains || gains;
@@ -109,14 +120,16 @@ void decide_explicit_contact(Context& context) {
         if (!gains && first_bad > 0) all_above_bad = false;
       }
     }
-  context.decide(Decision("warp-canceling/section-6/explicit-contact-less-stable")
-                     .part("explicit: gains energy or fails from this stiffness on, 1/s^2", first_bad, "inside the range, and for all above",
-                           first_bad > 0 && all_above_bad)
-                     .part("implicit: gains energy somewhere", implicit_gains, "nowhere", !implicit_gains)
-                     .at_least("decades that neither sink by 2% nor gain energy, implicit less explicit", good[1] - good[0], 1)
-                     .because(fmt::format("{} decades of stiffness are good with explicit, {} with implicit penalties; explicit ones are "
-                                          "limited to half of 1/dt^2 here, so that they do not run away",
-                                          good[0], good[1])));
+  context.decide(
+      Decision("warp-canceling/section-6/explicit-contact-less-stable")
+          .part("explicit: gains energy or fails from this stiffness on, 1/s^2", first_bad,
+                "inside the range, and for all above", first_bad > 0 && all_above_bad)
+          .part("implicit: gains energy somewhere", implicit_gains, "nowhere", !implicit_gains)
+          .at_least("decades that neither sink by 2% nor gain energy, implicit less explicit", good[1] - good[0], 1)
+          .because(fmt::format(
+              "{} decades of stiffness are good with explicit, {} with implicit penalties; explicit ones are "
+              "limited to half of 1/dt^2 here, so that they do not run away",
+              good[0], good[1])));
 }
 
 void decide_constraints(Context& context) {
@@ -162,15 +175,17 @@ void decide_effort(Context& context) {
       }
     return count;
   };
-  const int direct = lines({"linalg/sparse_cholesky", "linalg/multifrontal", "linalg/front", "linalg/front_kernels", "linalg/symbolic_factor",
-                            "linalg/ordering", "linalg/extend_add", "linalg/tree_solve", "linalg/tree_tasks", "linalg/solve_kernels",
-                            "linalg/update_block", "linalg/tiles", "solvers/warp_canceling/schedule", "solvers/warp_canceling/warp_error",
+  const int direct = lines({"linalg/sparse_cholesky", "linalg/multifrontal", "linalg/front", "linalg/front_kernels",
+                            "linalg/symbolic_factor", "linalg/ordering", "linalg/extend_add", "linalg/tree_solve",
+                            "linalg/tree_tasks", "linalg/solve_kernels", "linalg/update_block", "linalg/tiles",
+                            "solvers/warp_canceling/schedule", "solvers/warp_canceling/warp_error",
                             "solvers/warp_canceling/warped_matrix", "solvers/warp_canceling/node_rotations"});
   // Jacobi's preconditioner is one of several in its file.
   const int iterative = lines({"linalg/pcg", "linalg/preconditioner"});
   context.decide(Decision("warp-canceling/section-6/effort")
                      .needs(direct > 0 && iterative > 0, "the source is there (--option source=FOLDER)")
-                     .at_least("lines of the direct solver with updates over those of conjugate gradients", double(direct) / std::max(1, iterative), 5)
+                     .at_least("lines of the direct solver with updates over those of conjugate gradients",
+                               double(direct) / std::max(1, iterative), 5)
                      .because(fmt::format("{} and {} lines that are not empty", direct, iterative)));
 }
 
@@ -182,7 +197,8 @@ void run_warp_limits(Context& context) {
   context.progress(0.4, "varying steps");
   decide_variable_step(context);
   context.decide(Decision("warp-canceling/section-6/simulates-all-faster")
-                     .leave_undecided("all scenes are run by one experiment; each has its own here, with full Cholesky beside it"));
+                     .leave_undecided(
+                         "all scenes are run by one experiment; each has its own here, with full Cholesky beside it"));
 }
 
 }  // namespace

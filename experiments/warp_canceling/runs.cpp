@@ -150,7 +150,8 @@ SameLook loosest_of_same_look(Context& context, const std::shared_ptr<const Mode
   for (int k = 0;; ++k) {
     const double tolerance = loosest * std::pow(10, -(k / 3)) * kLadder[k % 3];
     if (tolerance < 0.99 * tightest || context.stopped()) return result;
-    result.frames = record(context, model, method(tolerance), h, static_cast<int>(reference.x.size()), &reference, kSameLook);
+    result.frames =
+        record(context, model, method(tolerance), h, static_cast<int>(reference.x.size()), &reference, kSameLook);
     if (!result.frames.completed) continue;
     result.tolerance = tolerance;
     return result;

@@ -63,11 +63,11 @@ Measured simulate(
 /// Every frame of a run, for comparisons with a reference.
 struct Frames {
   Measured measured;
-  std::vector<VecX> x;                 ///< after each step
-  std::vector<double> cpu_ms;          ///< of each step but the first
-  std::vector<double> refreshed;       ///< share of the elements, of each step but the first
+  std::vector<VecX> x;            ///< after each step
+  std::vector<double> cpu_ms;     ///< of each step but the first
+  std::vector<double> refreshed;  ///< share of the elements, of each step but the first
   bool completed = false;
-  double deviation = 0;                ///< largest distance of a node from the reference at any frame, over the diameter
+  double deviation = 0;  ///< largest distance of a node from the reference at any frame, over the diameter
 };
 /// Runs a method for all frames. With a reference, ends as soon as the deviation exceeds `most`.
 Frames record(

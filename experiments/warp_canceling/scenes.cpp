@@ -146,17 +146,52 @@ std::shared_ptr<const Model> shaken_bar(double young) {
   return builder.build();
 }
 
-std::shared_ptr<const Model> squashed_body(Index cells, double through) {
+namespace {
+
+/// What the piston has gone down by, over its whole way.
+constexpr double kPistonTimes[] = {0, 1.0, 1.2, 2.0}, kPistonPlaces[] = {0, 1, 1, 0};
+
+}  // namespace
+
+double PistonScene::piston_bottom(double time) const {
+  double down = 0;
+  for (int k = 1; k < 4; ++k)
+    if (time >= kPistonTimes[k - 1] && time < kPistonTimes[k])
+      down = kPistonPlaces[k - 1] + (kPistonPlaces[k] - kPistonPlaces[k - 1]) * (time - kPistonTimes[k - 1]) /
+                                        (kPistonTimes[k] - kPistonTimes[k - 1]);
+  return start - travel * down;
+}
+
+PistonScene body_under_piston(MeshData mesh, double young) {
+  const TetMesh checked(mesh);
+  Vec3 low = Vec3::Constant(1e300), high = -low;
+  for (const Vec3& p : checked.vertices()) low = low.cwiseMin(p), high = high.cwiseMax(p);
+  const double scale = 0.3 / (high - low).maxCoeff();
+  for (Vec3& p : mesh.vertices) p = scale * (p - low);
+  const Vec3 size = scale * (high - low);
+  PistonScene scene;
+  constexpr double kHalfLength = 0.3, kLeastGap = 0.05;
+  scene.centre = {size.x() / 2, 0, size.z() / 2};
+  scene.radius = 0.25 * std::max(size.x(), size.z());
+  scene.start = size.y() + 0.02;
+  scene.travel = scene.start - kLeastGap * size.y();
+  scene.least_gap = kLeastGap;
   ModelBuilder builder;
-  BodyOptions body = body_of(cylinder({.radius = 0.1, .length = 0.2, .axis = Axis::y, .cells = cells}), 1e5);
+  add_floor(builder);
+  Collider piston{
+      "piston",
+      CylinderShape{scene.centre + Vec3(0, scene.start + kHalfLength, 0), Vec3::UnitY(), scene.radius, kHalfLength},
+      {},
+      1e5,
+      0};
+  for (int k = 0; k < 4; ++k)
+    piston.motion.translation.keys.push_back({kPistonTimes[k], Vec3(0, -scene.travel * kPistonPlaces[k], 0)});
+  builder.add_collider(piston);
+  BodyOptions body = body_of(std::move(mesh), young);
   body.damping = {1, 0.005};
   builder.add_body(body);
-  builder.add_pin({"bottom", body.mesh->sets().at("start")});
-  Script push{"push", body.mesh->sets().at("end"), {}, Imposition::direct};
-  push.motion.translation.keys = {{0, Vec3::Zero()}, {0.5, Vec3(0, -0.2 * (1 + through), 0)}};
-  push.release = 0.6;
-  builder.add_script(push);
-  return builder.build();
+  scene.model = builder.build();
+  return scene;
 }
 
 std::shared_ptr<const Model> draped_sheet(Index cells) {
@@ -166,7 +201,7 @@ std::shared_ptr<const Model> draped_sheet(Index cells) {
   builder.add_collider({"ball", SphereShape{{0.5, 0, 0.5}, 0.25}, {}, 1e5, 0.3});
   BodyOptions body =
       body_of(sheet({.origin = {0, 0.26, 0}, .thickness = 1e-4, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
-  body.damping = {0.5, 0};
+  body.damping = {4, 0};  // air; it comes to rest within a second
   builder.add_body(body);
   return builder.build();
 }

@@ -29,9 +29,17 @@ std::shared_ptr<const Model> dropped_figure(MeshData mesh, double young);
 /// A bar of 2 x 0.25 x 0.25 m, cells 24 x 3 x 3, held in the middle and shaken by 0.4 m at 5 Hz.
 std::shared_ptr<const Model> shaken_bar(double young);
 
-/// A cylinder of 0.2 m whose top is pushed down within 0.5 s, through its bottom by `through` of its height, held for
-/// 0.1 s and let go.
-std::shared_ptr<const Model> squashed_body(Index cells, double through);
+/// A mesh brought to 0.3 m that lies on a floor. A cylinder comes down on it within a second, to a twentieth of its
+/// height above the floor, waits for 0.2 s and rises again.
+struct PistonScene {
+  std::shared_ptr<const Model> model;
+  Vec3 centre = Vec3::Zero();    ///< of the piston's face, m
+  double radius = 0;             ///< m
+  double start = 0, travel = 0;  ///< height of its face at first, and its way down, m
+  double least_gap = 0;          ///< over the body's height
+  double piston_bottom(double time) const;
+};
+PistonScene body_under_piston(MeshData mesh, double young);
 
 /// A sheet of 1 m x 1 m x 0.1 mm that falls on a ball of 0.25 m; `cells` along each side.
 std::shared_ptr<const Model> draped_sheet(Index cells);

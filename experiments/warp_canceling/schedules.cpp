@@ -66,13 +66,15 @@ void decide_quality(Context& context) {
     partly += count > 0 && count < static_cast<std::ptrdiff_t>(marked.size());
   };
   const int steps = static_cast<int>(context.number("steps"));
-  const Frames quality = record(context, model, paper_wc(kTau), 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, false); });
+  const Frames quality =
+      record(context, model, paper_wc(kTau), 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, false); });
   context.row({{"tau", kTau}, {"missed", missed}, {"orphans", orphans}, {"frames_with_some", partly}});
-  context.decide(Decision("warp-canceling/section-4.4/target-quality-bound")
-                     .needs(quality.completed, "all frames complete")
-                     .needs(partly >= 50, fmt::format("50 frames in which some but not all is marked ({} there were)", partly))
-                     .equal("supernodes with an element worse than tau that are left alone", missed, 0)
-                     .equal("marked supernodes whose parent is not", orphans, 0));
+  context.decide(
+      Decision("warp-canceling/section-4.4/target-quality-bound")
+          .needs(quality.completed, "all frames complete")
+          .needs(partly >= 50, fmt::format("50 frames in which some but not all is marked ({} there were)", partly))
+          .equal("supernodes with an element worse than tau that are left alone", missed, 0)
+          .equal("marked supernodes whose parent is not", orphans, 0));
   context.progress(0.4, "costs");
   record(context, model, method, 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, true); });
   double variation = 0, weight = 0;
@@ -83,10 +85,15 @@ void decide_quality(Context& context) {
     if (mean < 1e-4 || times.size() < 10) continue;
     variation += std::sqrt(square), weight += mean;
   }
-  const double within = ratios.empty() ? 0 : double(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r >= 0.8 && r <= 1.25; })) / double(ratios.size());
+  const double within =
+      ratios.empty()
+          ? 0
+          : double(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r >= 0.8 && r <= 1.25; })) /
+                double(ratios.size());
   context.decide(Decision("warp-canceling/section-4.4/cost-predictable")
                      .needs(ratios.size() >= 100, fmt::format("100 updates ({} there were)", ratios.size()))
-                     .at_most("variation of a supernode's time over its mean, weighted by time", weight > 0 ? variation / weight : std::numeric_limits<double>::quiet_NaN(), 0.25)
+                     .at_most("variation of a supernode's time over its mean, weighted by time",
+                              weight > 0 ? variation / weight : std::numeric_limits<double>::quiet_NaN(), 0.25)
                      .at_least("share of updates predicted to within 0.8 and 1.25", within, 0.9)
                      .because("times are of the clock: other programs on the machine disturb them"));
 }
@@ -112,12 +119,17 @@ void decide_budgets_kept(Context& context, const std::shared_ptr<const Model>& t
       exceeds += stepper.schedule().predicted(wanted) > stepper.schedule().budget();
     });
     const std::string which = fmt::format("{:.0f}%: ", 100 * share);
-    context.row({{"budget", share}, {"frames", frames}, {"kept", double(kept) / frames}, {"used", double(used) / frames}, {"unlimited_exceeds", double(exceeds) / frames}});
+    context.row({{"budget", share},
+                 {"frames", frames},
+                 {"kept", double(kept) / frames},
+                 {"used", double(used) / frames},
+                 {"unlimited_exceeds", double(exceeds) / frames}});
     decision.needs(run.completed && frames > 0, which + "all frames complete")
         .needs(2 * exceeds >= frames, which + "the unlimited schedule exceeds the budget in half of the frames")
         .at_least(which + "frames within 1.1 of the budget", double(kept) / std::max(1, frames), 0.95)
         .at_least(which + "frames that use half of it", double(used) / std::max(1, frames), 0.5)
-        .because(fmt::format("{}{} of {} frames kept it by the clock, with other programs on the machine", which, kept, frames));
+        .because(fmt::format("{}{} of {} frames kept it by the clock, with other programs on the machine", which, kept,
+                             frames));
   }
   context.decide(decision);
 }
@@ -134,17 +146,21 @@ void decide_worst_error(Context& context, const std::shared_ptr<const Model>& to
       if (r.state().step > 1) worst = std::max(worst, left_over(stepper_of(r)));
       reach = std::max(reach, (r.state().x - torus->rest()).cwiseAbs().maxCoeff() / diameter(*torus));
     });
-    context.row({{"schedule", schedule}, {"left_over_tau", worst / kTau}, {"reach", reach}, {"completed", frames.completed}});
+    context.row(
+        {{"schedule", schedule}, {"left_over_tau", worst / kTau}, {"reach", reach}, {"completed", frames.completed}});
     return std::tuple{worst, reach, frames.completed};
   };
   const auto [worst, reach, completed] = run("target-time");
   const auto [bounded, hybrid_reach, hybrid_completed] = run("hybrid");
-  context.decide(Decision("warp-canceling/section-4.4/target-time-worst-error")
-                     .above("target-time with 10%: largest error left over tau", worst / kTau, 10)
-                     .at_most("hybrid with must = 10 tau: largest error left over tau", bounded / kTau, 10)
-                     .part("hybrid: reach over the diameter", hybrid_reach, "all frames, bounded", hybrid_completed && hybrid_reach < 10)
-                     .note("target-time completed", completed)
-                     .because(fmt::format("errors of {:.3g} and {:.3g} tau are left; target-time reaches {:.2g} diameters", worst / kTau, bounded / kTau, reach)));
+  context.decide(
+      Decision("warp-canceling/section-4.4/target-time-worst-error")
+          .above("target-time with 10%: largest error left over tau", worst / kTau, 10)
+          .at_most("hybrid with must = 10 tau: largest error left over tau", bounded / kTau, 10)
+          .part("hybrid: reach over the diameter", hybrid_reach, "all frames, bounded",
+                hybrid_completed && hybrid_reach < 10)
+          .note("target-time completed", completed)
+          .because(fmt::format("errors of {:.3g} and {:.3g} tau are left; target-time reaches {:.2g} diameters",
+                               worst / kTau, bounded / kTau, reach)));
 }
 
 void run_schedules(Context& context) {
@@ -155,8 +171,10 @@ void run_schedules(Context& context) {
   context.progress(0.7, "budgets");
   decide_budgets_kept(context, torus, steps);
   decide_worst_error(context, torus, steps);
-  context.decide(Decision("warp-canceling/section-4.4/damping-variants")
-                     .leave_undecided("damping by scaled velocities is there to compare with; the solver damps towards rigid motion alone"));
+  context.decide(
+      Decision("warp-canceling/section-4.4/damping-variants")
+          .leave_undecided(
+              "damping by scaled velocities is there to compare with; the solver damps towards rigid motion alone"));
 }
 
 }  // namespace

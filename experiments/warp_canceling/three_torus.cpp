@@ -60,8 +60,9 @@ class Torus {
         h_(context.number("dt")),
         label_(young > 5e6 ? "stiff" : "soft") {}
 
-  TorusRun run(const Method& method, const Frames* reference = nullptr,
-               const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {}) {
+  TorusRun run(
+      const Method& method, const Frames* reference = nullptr,
+      const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {}) {
     TorusRun result;
     EnergyMeter meter(model_);
     result.frames = record(context_, model_, method, h_, steps_, reference, 1e300, [&](const MethodRun& r) {
@@ -75,8 +76,9 @@ class Torus {
   }
 
   void report(const std::string& method, const Frames& f, double tolerance) {
-    Json row = {{"body", label_}, {"tets", model_->bodies()[0].mesh->tets().size()}, {"method", method},
-                {"tolerance", tolerance}, {"completed", f.completed}, {"deviation", f.deviation}};
+    Json row = {{"body", label_},           {"tets", model_->bodies()[0].mesh->tets().size()},
+                {"method", method},         {"tolerance", tolerance},
+                {"completed", f.completed}, {"deviation", f.deviation}};
     row.update(measured_row(f.measured));
     row["p5_ms"] = percentile(f.cpu_ms, 0.05);
     row["p95_ms"] = percentile(f.cpu_ms, 0.95);
@@ -152,32 +154,38 @@ void decide_orders(Context& context, const Torus& stiff, const Torus& soft) {
 void decide_budgets(Context& context, Torus& stiff, Torus& soft) {
   const double tau = soft.wc_.tolerance;
   Decision faster("warp-canceling/table-4/torus-budget-faster"), twice("warp-canceling/table-4/torus-33-twice-cg"),
-      error("warp-canceling/table-4/torus-budget-error-and-stability"), peaks("warp-canceling/table-4/torus-peaks-and-floors"),
-      damped_claim("warp-canceling/table-4/torus-damped-sw");
+      error("warp-canceling/table-4/torus-budget-error-and-stability"),
+      peaks("warp-canceling/table-4/torus-peaks-and-floors"), damped_claim("warp-canceling/table-4/torus-damped-sw");
   for (Decision* d : {&faster, &twice, &error, &peaks, &damped_claim}) soft.presuppose(*d);
   if (!soft.found()) {
     for (Decision* d : {&faster, &twice, &error, &peaks, &damped_claim}) context.decide(*d);
     return;
   }
-  const TorusRun free = soft.run(paper_wc(tau), &soft.full_.frames), most = soft.run(budgeted(tau, 0.66), &soft.full_.frames),
-                 third = soft.run(budgeted(tau, 0.33), &soft.full_.frames), damped = soft.run(warping(0.5), &soft.full_.frames),
+  const TorusRun free = soft.run(paper_wc(tau), &soft.full_.frames),
+                 most = soft.run(budgeted(tau, 0.66), &soft.full_.frames),
+                 third = soft.run(budgeted(tau, 0.33), &soft.full_.frames),
+                 damped = soft.run(warping(0.5), &soft.full_.frames),
                  undamped = soft.run(warping(0), &soft.full_.frames);
-  // The limit binds where updates take more than a third of a factorisation; by supernodes recomputed, not by the clock.
+  // The limit binds where updates take more than a third of a factorisation; by supernodes recomputed, not by the
+  // clock.
   const double full_ms = soft.full_.frames.measured.mean_ms("cholesky_update");
   const double binding = free.frames.measured.mean("refreshed_supernodes");
   const bool binds = free.frames.measured.mean_ms("cholesky_update") > 0.1 * full_ms && binding > 0.1;
   const auto ms = [&](const TorusRun& r) { return soft.ms(r.frames); };
-  context.decide(faster.needs(binds, "updates without a limit exceed a third of a factorisation in a tenth of the frames")
-                     .above("unlimited over 66%", ms(free) / ms(most), 1)
-                     .above("66% over 33%", ms(most) / ms(third), 1)
-                     .above("33% over damped SW", ms(third) / ms(damped), 1)
-                     .at_least("unlimited over 33%", ms(free) / ms(third), 1.2)
-                     .at_least("unlimited over damped SW", ms(free) / ms(damped), 1.5)
-                     .because(fmt::format("processor time {:.2f}, {:.2f}, {:.2f}, {:.2f} ms", ms(free), ms(most), ms(third),
-                                          ms(damped))));
-  context.decide(twice.at_least("CG over WC with 33%", soft.ms(soft.cg_.frames) / ms(third), 1.7)
-                     .part("WC with 33%: reach over the diameter", third.reach, "bounded", third.frames.completed && third.reach < 10)
-                     .because(fmt::format("CG {:.2f}, WC with a third {:.2f} ms", soft.ms(soft.cg_.frames), ms(third))));
+  context.decide(
+      faster.needs(binds, "updates without a limit exceed a third of a factorisation in a tenth of the frames")
+          .above("unlimited over 66%", ms(free) / ms(most), 1)
+          .above("66% over 33%", ms(most) / ms(third), 1)
+          .above("33% over damped SW", ms(third) / ms(damped), 1)
+          .at_least("unlimited over 33%", ms(free) / ms(third), 1.2)
+          .at_least("unlimited over damped SW", ms(free) / ms(damped), 1.5)
+          .because(fmt::format("processor time {:.2f}, {:.2f}, {:.2f}, {:.2f} ms", ms(free), ms(most), ms(third),
+                               ms(damped))));
+  context.decide(
+      twice.at_least("CG over WC with 33%", soft.ms(soft.cg_.frames) / ms(third), 1.7)
+          .part("WC with 33%: reach over the diameter", third.reach, "bounded",
+                third.frames.completed && third.reach < 10)
+          .because(fmt::format("CG {:.2f}, WC with a third {:.2f} ms", soft.ms(soft.cg_.frames), ms(third))));
   // The energy before the first contact is that of the start.
   const auto growth = [&](const TorusRun& r) {
     EnergyMeter meter(soft.model_);
@@ -191,16 +199,21 @@ void decide_budgets(Context& context, Torus& stiff, Torus& soft) {
       .above("deviation with 66% over unlimited", most.frames.deviation / free.frames.deviation, 1)
       .above("deviation with 33% over 66%", third.frames.deviation / most.frames.deviation, 1)
       .at_least("deviation with 33% over unlimited", third.frames.deviation / free.frames.deviation, 2)
-      .part("frames completed", double(third.frames.x.size()), "all, with both budgets", most.frames.completed && third.frames.completed)
+      .part("frames completed", double(third.frames.x.size()), "all, with both budgets",
+            most.frames.completed && third.frames.completed)
       .at_most("energy with 66%, over that of the start", growth(most), 1.05)
       .at_most("energy with 33%, over that of the start", growth(third), 1.05);
-  const double speed = third.kinetic.empty() ? 1 : third.kinetic.back() / std::max(1e-300, *std::max_element(third.kinetic.begin(), third.kinetic.end()));
+  const double speed =
+      third.kinetic.empty()
+          ? 1
+          : third.kinetic.back() / std::max(1e-300, *std::max_element(third.kinetic.begin(), third.kinetic.end()));
   context.decide(error.at_most("kinetic energy at the end over the largest, 33% (at rest)", speed, 0.01)
                      .because(fmt::format("deviations {:.3g}, {:.3g}, {:.3g} of the diameter", free.frames.deviation,
                                           most.frames.deviation, third.frames.deviation)));
   const auto p = [](const TorusRun& r, double share) { return percentile(r.frames.cpu_ms, share); };
   double least = 1e300, largest = 0;
-  for (const TorusRun* r : {&free, &most, &third, &damped}) least = std::min(least, p(*r, 0.05)), largest = std::max(largest, p(*r, 0.05));
+  for (const TorusRun* r : {&free, &most, &third, &damped})
+    least = std::min(least, p(*r, 0.05)), largest = std::max(largest, p(*r, 0.05));
   context.decide(peaks.needs(stiff.found(), "the stiff one has its same looks")
                      .above("slowest frames, unlimited over 66%", p(free, 0.95) / p(most, 0.95), 1)
                      .above("slowest frames, 66% over 33%", p(most, 0.95) / p(third, 0.95), 1)
@@ -225,10 +238,11 @@ void decide_budgets(Context& context, Torus& stiff, Torus& soft) {
                            !undamped.frames.completed || undamped.reach > 10)
                      .part("damped above 0.5 N s: reach over the diameter", damped.reach, "all frames, below 2",
                            damped.frames.completed && damped.reach < 2)
-                     .at_most("mean kinetic energy after the first contact over the reference's", later(damped) / later(soft.full_), 0.7)
+                     .at_most("mean kinetic energy after the first contact over the reference's",
+                              later(damped) / later(soft.full_), 0.7)
                      .below("time over WC with 33%", ms(damped) / ms(third), 1)
-                     .because(fmt::format("undamped it reaches {:.2g} diameters in {} frames, damped {:.2g}", undamped.reach,
-                                          undamped.frames.x.size(), damped.reach)));
+                     .because(fmt::format("undamped it reaches {:.2g} diameters in {} frames, damped {:.2g}",
+                                          undamped.reach, undamped.frames.x.size(), damped.reach)));
 }
 
 void decide_local_updates(Context& context, Torus& soft) {
@@ -252,18 +266,24 @@ void decide_local_updates(Context& context, Torus& soft) {
       (marked[s] ? fresh : left) += stepper.badness()[s], (marked[s] ? fresh_count : left_count) += 1;
     std::vector<Vec3> touching;
     for (Index i = 0; i < model.nodes(); ++i)
-      if (node(x, i).y() < 0 || std::hypot(node(x, i).x() - 0.1, node(x, i).y() - 0.2) < 0.2) touching.push_back(node(x, i));
+      if (node(x, i).y() < 0 || std::hypot(node(x, i).x() - 0.1, node(x, i).y() - 0.2) < 0.2)
+        touching.push_back(node(x, i));
     for (std::size_t e = 0; e < mesh.tets().size(); ++e) {
       const Vec3 p = node(x, mesh.tets()[e][0]);
-      const bool near = std::any_of(touching.begin(), touching.end(), [&](const Vec3& t) { return (t - p).norm() < 0.2 * soft.size_; });
+      const bool near = std::any_of(touching.begin(), touching.end(),
+                                    [&](const Vec3& t) { return (t - p).norm() < 0.2 * soft.size_; });
       (near ? near_all : far_all) += 1;
       if (marked[at(of[e])]) (near ? near_hits : far_hits) += 1;
     }
   });
-  context.decide(decision.needs(frames >= 20, fmt::format("20 frames with contact and 1 to 60% refreshed ({} there were)", frames))
-                     .at_least("mean error of refreshed supernodes over that of the others", fresh / fresh_count / (left / left_count), 5)
-                     .at_least("rate of refreshes near contacts over the rate elsewhere", near_hits / near_all / (far_hits / far_all), 1.5)
-                     .because(fmt::format("{} frames; refreshed near contacts {:.2g}, elsewhere {:.2g}", frames, near_hits / near_all, far_hits / far_all)));
+  context.decide(
+      decision.needs(frames >= 20, fmt::format("20 frames with contact and 1 to 60% refreshed ({} there were)", frames))
+          .at_least("mean error of refreshed supernodes over that of the others",
+                    fresh / fresh_count / (left / left_count), 5)
+          .at_least("rate of refreshes near contacts over the rate elsewhere",
+                    near_hits / near_all / (far_hits / far_all), 1.5)
+          .because(fmt::format("{} frames; refreshed near contacts {:.2g}, elsewhere {:.2g}", frames,
+                               near_hits / near_all, far_hits / far_all)));
 }
 
 void decide_stability_of_cg(Context& context, Torus& soft) {
@@ -294,10 +314,11 @@ void decide_stability_of_cg(Context& context, Torus& soft) {
     const TorusRun r = soft.run(method, &soft.full_.frames);
     wc_bad += is_bad(r), deviation = std::max(deviation, r.frames.deviation);
   }
-  context.decide(decision.at_least("settings of CG, of 7, that are unstable", cg_bad, 1)
-                     .at_most("settings of WC, of 7, that are unstable", wc_bad, 0)
-                     .above("largest deviation of WC over the diameter", deviation, 0.05)
-                     .because(fmt::format("{} of 7 settings of CG and {} of 7 of WC ran away or gained energy", cg_bad, wc_bad)));
+  context.decide(
+      decision.at_least("settings of CG, of 7, that are unstable", cg_bad, 1)
+          .at_most("settings of WC, of 7, that are unstable", wc_bad, 0)
+          .above("largest deviation of WC over the diameter", deviation, 0.05)
+          .because(fmt::format("{} of 7 settings of CG and {} of 7 of WC ran away or gained energy", cg_bad, wc_bad)));
 }
 
 void run_three_torus(Context& context) {

@@ -89,13 +89,14 @@ void decide_relative_rotation(Context& context, const std::shared_ptr<const Mode
   }
   pieces.refresh();
   for (double b : badness(v)) fresh = std::max(fresh, b);
-  context.decide(Decision("warp-canceling/section-1/error-from-relative-rotation")
-                     .between("slope of the matrix error over the twist, both logarithmic", xy / xx, 0.9, 1.1)
-                     .at_most("error of elements at three times the velocity from three times the error", off / largest, 1e-12)
-                     .equal("error at v = 0", at_zero, 0)
-                     .at_most("error of fresh elements over that of stale ones", fresh / largest, 1e-12)
-                     .because(fmt::format("slope {:.3f}; fresh elements have {:.1g} of a stale one's error, by rounding",
-                                          xy / xx, fresh / largest)));
+  context.decide(
+      Decision("warp-canceling/section-1/error-from-relative-rotation")
+          .between("slope of the matrix error over the twist, both logarithmic", xy / xx, 0.9, 1.1)
+          .at_most("error of elements at three times the velocity from three times the error", off / largest, 1e-12)
+          .equal("error at v = 0", at_zero, 0)
+          .at_most("error of fresh elements over that of stale ones", fresh / largest, 1e-12)
+          .because(fmt::format("slope {:.3f}; fresh elements have {:.1g} of a stale one's error, by rounding", xy / xx,
+                               fresh / largest)));
 }
 
 void decide_ghost_forces(Context& context, const std::shared_ptr<const Model>& bar) {
@@ -125,35 +126,44 @@ void decide_ghost_forces(Context& context, const std::shared_ptr<const Model>& b
   const double warped = change("stiffness-warping", {{"unknown", "velocity"}, {"damp_above", 0.0}});
   const double ours = change("stiffness-warping", {{"damp_above", 0.0}});
   const auto torus = three_torus(static_cast<Index>(context.number("torus")), 1e6);
-  const Frames drop = record(context, torus, {"SW", "stiffness-warping", {{"unknown", "velocity"}, {"damp_above", 0.0}}}, kWarpStep,
-                             static_cast<int>(context.number("torus_steps")));
-  const double reach = drop.x.empty() ? 1e300 : (drop.x.back() - torus->rest()).cwiseAbs().maxCoeff() / diameter(*torus);
-  context.row({{"momentum_change_corotational", exact}, {"stiffness_warping", warped}, {"change_as_unknown", ours}, {"torus_reach", reach}});
-  context.decide(Decision("warp-canceling/section-1/ghost-forces")
-                     .at_most("corotational: change of linear momentum over 100 steps", exact, 1e-8)
-                     .at_least("stiffness warping: the same", warped, 1e-2)
-                     .part("soft three-torus, undamped stiffness warping: reach over the diameter", reach, "not finite, or beyond 10",
-                           !drop.completed || reach > 10)
-                     .note("stiffness warping solved for the change of velocity", ours)
-                     .because(fmt::format("momentum changes by {:.2g} and {:.2g}; the torus reaches {:.2g} diameters in {} frames",
-                                          exact, warped, reach, drop.x.size())));
+  const Frames drop =
+      record(context, torus, {"SW", "stiffness-warping", {{"unknown", "velocity"}, {"damp_above", 0.0}}}, kWarpStep,
+             static_cast<int>(context.number("torus_steps")));
+  const double reach =
+      drop.x.empty() ? 1e300 : (drop.x.back() - torus->rest()).cwiseAbs().maxCoeff() / diameter(*torus);
+  context.row({{"momentum_change_corotational", exact},
+               {"stiffness_warping", warped},
+               {"change_as_unknown", ours},
+               {"torus_reach", reach}});
+  context.decide(
+      Decision("warp-canceling/section-1/ghost-forces")
+          .at_most("corotational: change of linear momentum over 100 steps", exact, 1e-8)
+          .at_least("stiffness warping: the same", warped, 1e-2)
+          .part("soft three-torus, undamped stiffness warping: reach over the diameter", reach,
+                "not finite, or beyond 10", !drop.completed || reach > 10)
+          .note("stiffness warping solved for the change of velocity", ours)
+          .because(fmt::format("momentum changes by {:.2g} and {:.2g}; the torus reaches {:.2g} diameters in {} frames",
+                               exact, warped, reach, drop.x.size())));
 }
 
 void decide_gentle(Context& context) {
   const auto bar = swinging_bar(4, 5e7);
   const Frames full = record(context, bar, {"full", "corotational"}, kWarpStep, 200);
-  const Frames warped = record(context, bar, {"SW", "stiffness-warping", {{"unknown", "velocity"}, {"damp_above", 0.0}}}, kWarpStep, 200, &full);
+  const Frames warped = record(
+      context, bar, {"SW", "stiffness-warping", {{"unknown", "velocity"}, {"damp_above", 0.0}}}, kWarpStep, 200, &full);
   double tip = 0, off = 0;
   for (std::size_t k = 0; k < full.x.size(); ++k) {
     tip = std::max(tip, (full.x[k] - bar->rest()).cwiseAbs().maxCoeff() / 1.5);
     if (k < warped.x.size()) off = std::max(off, (full.x[k] - warped.x[k]).cwiseAbs().maxCoeff() / 1.5);
   }
-  context.decide(Decision("warp-canceling/section-3.3/sw-good-when-gentle")
-                     .needs(full.completed && warped.completed, "both complete 200 frames")
-                     .needs(tip < 0.1, "the tip deflects by less than a tenth of the length")
-                     .at_most("deviation over the length", off, 0.01)
-                     .at_most("processor time over that of full Cholesky", warped.measured.cpu_ms() / full.measured.cpu_ms(), 0.5)
-                     .because(fmt::format("deviation {:.2g}, {:.2f} and {:.2f} ms", off, warped.measured.cpu_ms(), full.measured.cpu_ms())));
+  context.decide(
+      Decision("warp-canceling/section-3.3/sw-good-when-gentle")
+          .needs(full.completed && warped.completed, "both complete 200 frames")
+          .needs(tip < 0.1, "the tip deflects by less than a tenth of the length")
+          .at_most("deviation over the length", off, 0.01)
+          .at_most("processor time over that of full Cholesky", warped.measured.cpu_ms() / full.measured.cpu_ms(), 0.5)
+          .because(fmt::format("deviation {:.2g}, {:.2f} and {:.2f} ms", off, warped.measured.cpu_ms(),
+                               full.measured.cpu_ms())));
 }
 
 void decide_errors(Context& context) {
@@ -165,9 +175,14 @@ void decide_errors(Context& context) {
     const int steps = static_cast<int>(context.number(is_torus ? "torus_steps" : "steps"));
     const Frames full = record(context, model, {"full", "corotational"}, kWarpStep, steps);
     const Frames wc = record(context, model, paper_wc(5e-3), kWarpStep, steps, &full);
-    const Frames sw = record(context, model, {"SW", "stiffness-warping", {{"unknown", "velocity"}, {"measure", "impulse"}, {"damp_above", 0.5}}},
-                             kWarpStep, steps, &full);
-    context.row({{"scene", scene}, {"wc_deviation", wc.deviation}, {"sw_deviation", sw.deviation}, {"sw_completed", sw.completed}});
+    const Frames sw =
+        record(context, model,
+               {"SW", "stiffness-warping", {{"unknown", "velocity"}, {"measure", "impulse"}, {"damp_above", 0.5}}},
+               kWarpStep, steps, &full);
+    context.row({{"scene", scene},
+                 {"wc_deviation", wc.deviation},
+                 {"sw_deviation", sw.deviation},
+                 {"sw_completed", sw.completed}});
     decision.needs(full.completed && wc.completed, scene + ": full Cholesky and WC complete");
     const double theirs = std::min(sw.deviation, 1e6);
     decision.at_least(scene + ": deviation of stiffness warping over WC's", theirs / wc.deviation, 10)
@@ -183,46 +198,52 @@ void decide_horn(Context& context) {
   const BlockPattern& pattern = *model->pattern();
   double horn_angle = 0, mean_angle = 0, horn_error = 0, mean_error = 0;
   int frames = 0;
-  const Frames run = record(context, model, {"full", "corotational"}, kWarpStep, 30, nullptr, 1e300, [&](const MethodRun& r) {
-    if (r.state().step % 6 != 0) return;
-    pieces.deform(r.state().x);
-    std::vector<Mat3> average(at(model->nodes()), Mat3::Zero());
-    for (Index e = 0; e < pieces.elements().elements(); ++e) {
-      const Index slot = pieces.elements().slot_of_element()[at(e)];
-      Mat3 R;
-      for (int c = 0; c < 9; ++c) R.data()[c] = pieces.elements().rotations(slot / kBatch)[c][slot % kBatch];
-      for (int a = 0; a < 4; ++a) average[at(pieces.elements().nodes(slot)[a])] += R;
-    }
-    for (Mat3& R : average) {
-      const Eigen::JacobiSVD<Mat3> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-      R = svd.matrixU() * svd.matrixV().transpose();
-    }
-    const auto angle = [&](std::span<const Mat3> R) {
-      double sum = 0;
-      for (Index i = 0; i < model->nodes(); ++i)
-        for (std::int64_t k = pattern.row_start()[at(i)] + 1; k < pattern.row_start()[at(i) + 1]; ++k)
-          sum += std::acos(std::clamp(0.5 * ((R[at(i)].transpose() * R[at(pattern.columns()[at(k)])]).trace() - 1), -1.0, 1.0));
-      return sum / static_cast<double>(pattern.blocks() - model->nodes());
-    };
-    const auto norm = [](const std::vector<Mat3>& a, const std::vector<Mat3>& b) {
-      double sum = 0;
-      for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]).squaredNorm();
-      return std::sqrt(sum);
-    };
-    const std::vector<Mat3> exact = pieces.corotational();
-    horn_angle += angle(pieces.node_rotations()), mean_angle += angle(average);
-    horn_error += norm(pieces.warped(), exact), mean_error += norm(pieces.warped(average), exact);
-    ++frames;
-  });
-  context.row({{"horn_angle", horn_angle / frames}, {"average_angle", mean_angle / frames}, {"horn_error", horn_error / frames}, {"average_error", mean_error / frames}});
+  const Frames run =
+      record(context, model, {"full", "corotational"}, kWarpStep, 30, nullptr, 1e300, [&](const MethodRun& r) {
+        if (r.state().step % 6 != 0) return;
+        pieces.deform(r.state().x);
+        std::vector<Mat3> average(at(model->nodes()), Mat3::Zero());
+        for (Index e = 0; e < pieces.elements().elements(); ++e) {
+          const Index slot = pieces.elements().slot_of_element()[at(e)];
+          Mat3 R;
+          for (int c = 0; c < 9; ++c) R.data()[c] = pieces.elements().rotations(slot / kBatch)[c][slot % kBatch];
+          for (int a = 0; a < 4; ++a) average[at(pieces.elements().nodes(slot)[a])] += R;
+        }
+        for (Mat3& R : average) {
+          const Eigen::JacobiSVD<Mat3> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
+          R = svd.matrixU() * svd.matrixV().transpose();
+        }
+        const auto angle = [&](std::span<const Mat3> R) {
+          double sum = 0;
+          for (Index i = 0; i < model->nodes(); ++i)
+            for (std::int64_t k = pattern.row_start()[at(i)] + 1; k < pattern.row_start()[at(i) + 1]; ++k)
+              sum += std::acos(
+                  std::clamp(0.5 * ((R[at(i)].transpose() * R[at(pattern.columns()[at(k)])]).trace() - 1), -1.0, 1.0));
+          return sum / static_cast<double>(pattern.blocks() - model->nodes());
+        };
+        const auto norm = [](const std::vector<Mat3>& a, const std::vector<Mat3>& b) {
+          double sum = 0;
+          for (std::size_t k = 0; k < a.size(); ++k) sum += (a[k] - b[k]).squaredNorm();
+          return std::sqrt(sum);
+        };
+        const std::vector<Mat3> exact = pieces.corotational();
+        horn_angle += angle(pieces.node_rotations()), mean_angle += angle(average);
+        horn_error += norm(pieces.warped(), exact), mean_error += norm(pieces.warped(average), exact);
+        ++frames;
+      });
+  context.row({{"horn_angle", horn_angle / frames},
+               {"average_angle", mean_angle / frames},
+               {"horn_error", horn_error / frames},
+               {"average_error", mean_error / frames}});
   const bool smooth = horn_angle <= 0.7 * mean_angle;
-  context.decide(Decision("warp-canceling/section-3.3/horn-smooth")
-                     .needs(run.completed && mean_angle > 0, "deformed frames are there")
-                     .part("mean angle along edges over that of averaged rotations", horn_angle / mean_angle,
-                           "at most 0.7, or a matrix error no larger than with averages", smooth || horn_error <= mean_error)
-                     .note("matrix error over that with averages", horn_error / mean_error)
-                     .because(fmt::format("angles {:.2g} and {:.2g} rad, matrix errors {:.4g} and {:.4g}", horn_angle / frames,
-                                          mean_angle / frames, horn_error / frames, mean_error / frames)));
+  context.decide(
+      Decision("warp-canceling/section-3.3/horn-smooth")
+          .needs(run.completed && mean_angle > 0, "deformed frames are there")
+          .part("mean angle along edges over that of averaged rotations", horn_angle / mean_angle,
+                "at most 0.7, or a matrix error no larger than with averages", smooth || horn_error <= mean_error)
+          .note("matrix error over that with averages", horn_error / mean_error)
+          .because(fmt::format("angles {:.2g} and {:.2g} rad, matrix errors {:.4g} and {:.4g}", horn_angle / frames,
+                               mean_angle / frames, horn_error / frames, mean_error / frames)));
 }
 
 void decide_symmetry(Context& context, const std::shared_ptr<const Model>& bar) {
@@ -236,8 +257,13 @@ void decide_symmetry(Context& context, const std::shared_ptr<const Model>& bar) 
       const Index j = A.pattern().columns()[at(k)];
       const Mat3 block = Eigen::Map<const Mat3>(A.block(k));
       // Block (i, j) beside the transpose of block (j, i).
-      one_sided = std::max(one_sided, (R[at(i)] * block * R[at(i)].transpose() - R[at(j)] * block * R[at(j)].transpose()).cwiseAbs().maxCoeff());
-      two_sided = std::max(two_sided, (R[at(i)] * block * R[at(j)].transpose() - (R[at(j)] * block.transpose() * R[at(i)].transpose()).transpose()).cwiseAbs().maxCoeff());
+      one_sided = std::max(
+          one_sided,
+          (R[at(i)] * block * R[at(i)].transpose() - R[at(j)] * block * R[at(j)].transpose()).cwiseAbs().maxCoeff());
+      two_sided = std::max(two_sided, (R[at(i)] * block * R[at(j)].transpose() -
+                                       (R[at(j)] * block.transpose() * R[at(i)].transpose()).transpose())
+                                          .cwiseAbs()
+                                          .maxCoeff());
       largest = std::max(largest, block.cwiseAbs().maxCoeff());
     }
   MethodRun run(swinging_bar(4, 5e6), {"SW", "stiffness-warping", {{"unknown", "velocity"}}}, kWarpStep);

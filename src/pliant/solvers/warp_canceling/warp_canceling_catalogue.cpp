@@ -69,10 +69,11 @@ WarpSettings warping_settings() {
                   kNodeRotations, &O::rotations)
       .add_choice({.name = "unknown", .summary = "what is solved for; velocity: as the paper has it"}, kWarpUnknowns,
                   &O::unknown)
-      .add_choice({.name = "measure",
-                   .summary = "unit of errors: velocity does not depend on the mesh; impulse, of an element in N s, is the "
-                              "paper's"},
-                  kWarpMeasures, &O::measure)
+      .add_choice(
+          {.name = "measure",
+           .summary = "unit of errors: velocity does not depend on the mesh; impulse, of an element in N s, is the "
+                      "paper's"},
+          kWarpMeasures, &O::measure)
       .add_converted(
           {.name = "damp_above",
            .summary = "error of a supernode left alone above which it is drawn to its rigid motion; 0: never",

@@ -35,9 +35,8 @@ WarpError::WarpError(const Model& model, const CorotatedElements& elements, cons
     const auto batch = at(slot / kBatch);
     const int lane = slot % kBatch;
     const double volume = elements.geometry(slot / kBatch)[9][lane];
-    weight_[batch][0][lane] = measure == WarpMeasure::impulse
-                                  ? volume
-                                  : std::cbrt(volume) * unit[at(elements.body(slot / kBatch))];
+    weight_[batch][0][lane] =
+        measure == WarpMeasure::impulse ? volume : std::cbrt(volume) * unit[at(elements.body(slot / kBatch))];
   }
 }
 
