@@ -8,6 +8,8 @@ namespace pliant::experiments {
 std::vector<Experiment> warp_canceling_experiments();
 
 Experiment accuracy();
+/// The claims of `accuracy` about the threshold, on the dropped sculpture.
+void decide_trade_offs(Context& context);
 Experiment sculpture_drop();
 Experiment three_torus_experiment();
 Experiment bears();
