@@ -19,7 +19,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kBunnySize = 0.1, kBunnyStep = 5e-3;
+constexpr double kBunnySize = 0.1, kBunnyStep = 5e-3, kFloorStiffness = 1e7;  // m, s, 1/s^2
 
 /// The body with `down` turned towards the floor and its lowest vertex at `height`.
 MeshData oriented(MeshData data, const Vec3& down, double height) {
@@ -43,6 +43,7 @@ std::shared_ptr<const Model> on_floor(MeshData data, double friction, const Vec3
   floor.name = "floor";
   floor.shape = PlaneShape{};
   floor.friction = friction;
+  floor.stiffness = kFloorStiffness;
   builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider(floor);
   return builder.build();
@@ -222,7 +223,7 @@ void decide_awareness(Context& context, const MeshData& mesh) {
   const auto model = builder.build();
   std::map<bool, Fall> falls;
   for (const bool in_K : {true, false}) {
-    PlainConjac conjac(model, placed_nodes(*model, 8), {.floor = 1e5, .floor_in_K = in_K});
+    PlainConjac conjac(model, placed_nodes(*model, 8), {.floor = kFloorStiffness, .floor_in_K = in_K});
     falls[in_K] = fall(
         model, height, context.number("duration"),
         [&](State& state, int&) { return !context.stopped() && conjac.step(state, kBunnyStep); }, [](const State&) {});

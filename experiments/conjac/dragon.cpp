@@ -2,6 +2,7 @@
 // smallest stable beta: conjac, and VANILLA with the exact, the projected and the on-demand stiffness.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -308,21 +309,26 @@ void decide_time(Dragon& dragon) {
   Decision decision("conjac/fig-1/smaller-step-time");
   decision.needs(conjac.stable, "conjac with 6 nodes is stable at 0.5");
   double at_two = kNone;
+  const std::vector<std::string> forms = context.list("forms");
+  bool reached = false;
   for (double h : {5e-3, 4e-3, 3e-3, 2e-3, 1e-3}) {
-    if (dragon.stop_() || !conjac.stable) break;
-    // On demand: the form with the smallest beta on every body tried.
-    const BetaRow row =
-        smallest_beta(scene, "linearly-implicit", {{"stiffness", "on-demand"}}, h, 0.4, 4, dragon.stop_);
-    dragon.report(scene, "VANILLA, on-demand K", h, row);
-    const double ratio = row.trial.cpu / conjac.cpu;
-    if (h == 2e-3) at_two = ratio;
-    decision.note(fmt::format("h = {:g}: smallest beta, L over conjac's, time over conjac's", h),
-                  {row.smallest, row.trial.liveliness / conjac.liveliness, ratio});
-    if (!(row.trial.liveliness >= 0.8 * conjac.liveliness)) continue;
-    decision.above(fmt::format("time of VANILLA at {:g} s, as lively to 80%, over conjac's", h), ratio, 2)
-        .because(fmt::format("VANILLA with K projected on demand reaches {:.2f} of conjac's L at h = {:g} s",
-                             row.trial.liveliness / conjac.liveliness, h));
-    break;
+    double least = 1e300;
+    for (const std::string& form : forms) {
+      if (dragon.stop_() || !conjac.stable || reached) break;
+      const BetaRow row = smallest_beta(scene, "linearly-implicit", {{"stiffness", form}}, h, 0.1, 4, dragon.stop_);
+      dragon.report(scene, fmt::format("VANILLA, {} K", form), h, row);
+      const double ratio = row.trial.cpu / conjac.cpu, lively = row.trial.liveliness / conjac.liveliness;
+      decision.note(fmt::format("h = {:g}, {} K: smallest beta, L over conjac's, time over conjac's", h, form),
+                    {row.smallest, lively, ratio});
+      if (h == 2e-3 && !(at_two < ratio)) at_two = ratio;
+      if (lively >= 0.8) least = std::min(least, ratio);
+    }
+    if (least > 1e299) continue;
+    reached = true;
+    decision.above(fmt::format("time of VANILLA at {:g} s, as lively to 80%, over conjac's", h), least, 2)
+        .because(fmt::format("with K {} VANILLA is as lively from h = {:g} s on", fmt::join(forms, " or "), h));
+    // Other forms of K could only reach it in larger steps, or in less time.
+    if (forms.size() < 3 && least > 2) decision.leave_undecided("all three forms of K are tried (--option forms)");
   }
   decision.note("ratio at 2e-3 s", at_two);
   context.decide(decision);
@@ -378,6 +384,7 @@ Experiment conjac_dragon() {
            {"bodies", "Armadillo13K,bunny,squirrel_modified", "ditto,hippo", "bodies over the number of dynamic nodes"},
            {"timed", "Armadillo13K", "bunny", "body that time is measured on"},
            {"timed_duration", "1", "0.5", "s"},
+           {"forms", "exact,projected,on-demand", "on-demand", "stiffness of VANILLA where time is compared"},
            {"most_beta", "10", "6", "end of the grid of 0.1"},
            {"least_h", "1e-4", "5e-4", "smallest time step tried, s"}},
           run_dragon};
