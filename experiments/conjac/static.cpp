@@ -187,8 +187,8 @@ void decide_string(Context& context) {
                                                     std::vector<double>(kNodes - 1, 0.0)));
   builder.add_pin({"top", {0}});
   const auto model = builder.build();
+  // As printed: the solver makes further nodes dynamic, since a line held at one end could turn without any force.
   PlainConjac check(model, {kNodes - 1}, {});
-  const auto stepper = make_stepper(model, "conjac", as_published("conjac", {{"dynamic", std::to_string(kNodes - 1)}}));
   State state = model->rest_state();
   state.x = check.balanced(state);
   node(state.v, kNodes - 1) = Vec3(0.3, 0.1, -0.2);
@@ -196,7 +196,7 @@ void decide_string(Context& context) {
   double velocity = 0, force = 0;
   bool completed = true;
   for (int s = 0; s < 200 && completed; ++s) {
-    completed = stepper->step(state, 5e-3).succeeded();
+    completed = check.step(state, 5e-3);
     const Vec3 v = node(state.v, kNodes - 1);
     for (Index i = 1; i + 1 < kNodes; ++i)
       velocity = std::max(velocity, (node(state.v, i) - double(i) / (kNodes - 1) * v).norm() / v.norm());
