@@ -36,7 +36,7 @@ void add_check(CLI::App& app, int& exit_code) {
   command->callback([arguments, &exit_code] {
     const Scene scene = load_scene(arguments->scene, {arguments->set, arguments->solver});
     const std::shared_ptr<const Model> model = build_model(scene);
-    ProbeSet{scene, model};  // throws for a probe of nothing
+    ProbeSet{scene, model};      // throws for a probe of nothing
     make_stepper(scene, model);  // some settings clash only here
     for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
     fmt::print("{}{}", describe(scene, *model), describe_solvers(scene, *model));

@@ -35,14 +35,14 @@ std::string text_of(const std::filesystem::path& file) {
   return text.str();
 }
 
-std::filesystem::path fresh_folder(const std::string& name) {
+std::filesystem::path probe_folder(const std::string& name) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / name;
   std::filesystem::remove_all(folder);
   return folder;
 }
 
 TEST(ProbeLog, HasALineForTheStartAndForEveryStep) {
-  const std::filesystem::path folder = fresh_folder("probes_lines");
+  const std::filesystem::path folder = probe_folder("probes_lines");
   Simulation simulation(parse_scene(kProbed, "bar.toml"));
   RunObserver observer;
   run(simulation, {.folder = folder, .start = RunStart::fresh, .last_step = std::nullopt}, observer);
@@ -61,7 +61,7 @@ TEST(ProbeLog, HasALineForTheStartAndForEveryStep) {
 }
 
 TEST(ProbeLog, IsTheSameAfterARunThatWasResumed) {
-  const std::filesystem::path whole = fresh_folder("probes_whole"), parts = fresh_folder("probes_parts");
+  const std::filesystem::path whole = probe_folder("probes_whole"), parts = probe_folder("probes_parts");
   RunObserver observer;
   {
     Simulation simulation(parse_scene(kProbed, "bar.toml"));
@@ -81,7 +81,7 @@ TEST(ProbeLog, IsTheSameAfterARunThatWasResumed) {
 }
 
 TEST(ProbeLog, IsNotThereWithoutProbes) {
-  const std::filesystem::path folder = fresh_folder("probes_none");
+  const std::filesystem::path folder = probe_folder("probes_none");
   std::string text = kProbed;
   Simulation simulation(parse_scene(text.substr(0, text.find("[[probe]]")), "bar.toml"));
   RunObserver observer;

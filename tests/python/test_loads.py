@@ -63,7 +63,8 @@ def test_gas_blows_up_a_ball():
 
 
 def test_reactions_balance_the_weight_and_probes_record_them():
-    sim = pliant.Simulation(dt=1.0, integrator="quasistatic", solver={"name": "pod-newton", "criterion": "residual", "tolerance": 1e-10})
+    solver = {"name": "pod-newton", "criterion": "residual", "tolerance": 1e-10}
+    sim = pliant.Simulation(dt=1.0, integrator="quasistatic", solver=solver)
     body = sim.add_body(pliant.box(), pliant.material(young=1e6, poisson=0.3), density=1000)
     sim.pin(body, "y-min")
     probe = sim.add_probe(body, "y-min", ["reaction", "displacement"], name="foot")

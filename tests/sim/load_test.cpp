@@ -25,7 +25,8 @@ std::shared_ptr<const Model> body_of(MeshData data, int order, std::vector<LoadO
   return builder.build();
 }
 
-LoadOptions load_of(LoadKind kind, std::vector<Index> vertices, const Vec3& vector = Vec3::Zero(), double pressure = 0) {
+LoadOptions load_of(LoadKind kind, std::vector<Index> vertices, const Vec3& vector = Vec3::Zero(),
+                    double pressure = 0) {
   LoadOptions load;
   load.kind = kind;
   load.vertices = std::move(vertices);
@@ -129,15 +130,9 @@ TEST(Loads, SumUpToWhatTheySay) {
     std::vector<Index> all;
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v) all.push_back(static_cast<Index>(v));
     EXPECT_LT((total(load_of(LoadKind::force, top, {1, 2, 3})) - Vec3(1, 2, 3)).norm(), 1e-12);
-    EXPECT_LT((total(load_of(LoadKind::traction, top, {1, 2, 3})) -
-               6 * Vec3(1, 2, 3))
-                  .norm(),
-              1e-12);
-    EXPECT_LT(
-        (total(load_of(LoadKind::pressure, top, {0, 0, 0}, 5)) - Vec3(0, -30, 0)).norm(),
-        1e-12);
-    EXPECT_LT((total(load_of(LoadKind::body_force, all, {0, 0, 7})) - Vec3(0, 0, 42)).norm(),
-              1e-12);
+    EXPECT_LT((total(load_of(LoadKind::traction, top, {1, 2, 3})) - 6 * Vec3(1, 2, 3)).norm(), 1e-12);
+    EXPECT_LT((total(load_of(LoadKind::pressure, top, {0, 0, 0}, 5)) - Vec3(0, -30, 0)).norm(), 1e-12);
+    EXPECT_LT((total(load_of(LoadKind::body_force, all, {0, 0, 7})) - Vec3(0, 0, 42)).norm(), 1e-12);
   }
 }
 
@@ -161,10 +156,8 @@ TEST(Loads, OnNothingAndGasWithoutAWallAreRefused) {
     }
     return std::string("none");
   };
-  EXPECT_NE(refusal(load_of(LoadKind::pressure, {0}), box({})).find("no face of the surface"),
-            std::string::npos);
-  EXPECT_NE(refusal(load_of(LoadKind::body_force, {0}), box({})).find("no element of body"),
-            std::string::npos);
+  EXPECT_NE(refusal(load_of(LoadKind::pressure, {0}), box({})).find("no face of the surface"), std::string::npos);
+  EXPECT_NE(refusal(load_of(LoadKind::body_force, {0}), box({})).find("no element of body"), std::string::npos);
   EXPECT_NE(refusal(load_of(LoadKind::gas, {0, 1, 2, 3}), box({})).find("have a rim"), std::string::npos);
   std::vector<Index> all;
   for (Index v = 0; v < 8; ++v) all.push_back(v);
@@ -179,7 +172,8 @@ TEST(Gas, HasThePressureAndTheEnergyOfItsLaw) {
     EXPECT_NEAR(gas_state(load, 1, 2).pressure, 2e5, 1e-9);
     EXPECT_NEAR(gas_state(load, 1, 2).energy, 0, 1e-9);
     const double V = 3.1, e = 1e-5;
-    const GasState state = gas_state(load, 0.8, V), more = gas_state(load, 0.8, V + e), less = gas_state(load, 0.8, V - e);
+    const GasState state = gas_state(load, 0.8, V), more = gas_state(load, 0.8, V + e),
+                   less = gas_state(load, 0.8, V - e);
     EXPECT_NEAR(state.pressure + 1e5, 0.8 * 3e5 * std::pow(2 / V, exponent), 1e-8);
     EXPECT_NEAR((more.energy - less.energy) / (2 * e), -state.pressure, 1e-4);
     EXPECT_NEAR((more.pressure - less.pressure) / (2 * e), -state.stiffness, 1e-4);
@@ -192,7 +186,8 @@ TEST(HollowSphere, HasTheVolumeOfItsWallAndOfItsCavity) {
   for (Index cells : {8, 16}) {
     const auto model = body_of(sphere({.radius = 0.5, .cells = cells, .inner_radius = 0.4, .layers = 2}), 1);
     const Body& body = model->bodies()[0];
-    const FaceSet inner = surface_faces(body, body.sets().at("inner")), outer = surface_faces(body, body.sets().at("outer"));
+    const FaceSet inner = surface_faces(body, body.sets().at("inner")),
+                  outer = surface_faces(body, body.sets().at("outer"));
     EXPECT_TRUE(inner.is_closed() && outer.is_closed());
     const double cavity = -inner.volume(model->rest(), Vec3::Zero()), exact = 4 * kPi / 3 * 0.064;
     EXPECT_NEAR(outer.volume(model->rest(), Vec3::Zero()) - cavity, body.mesh->total_volume(), 1e-14);

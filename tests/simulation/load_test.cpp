@@ -9,6 +9,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/sim/surface_faces.hpp"
 #include "pliant/simulation/simulation.hpp"
+#include "support/solver_names.hpp"
 
 namespace pliant {
 namespace {
@@ -22,7 +23,8 @@ constexpr const char* kSymmetric =
 Simulation make(const std::string& text) { return Simulation(parse_scene(text, "loads")); }
 
 Simulation settle(const std::string& text) {
-  Simulation simulation = make("[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n" + text);
+  Simulation simulation =
+      make("[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n" + text);
   const StepReport report = simulation.step();
   EXPECT_TRUE(report.succeeded()) << report.detail;
   return simulation;
@@ -69,7 +71,8 @@ TEST(Pressure, InflatesAThinSphereAsLaplaceSays) {
 TEST(Pressure, StressesTheWallOfATubeAsLameSays) {
   const double a = 0.05, b = 0.1, p = 1000;
   const Simulation simulation = settle(fmt::format(
-      "[[body]]\ntube = {{inner_radius = {}, outer_radius = {}, length = 0.02, layers = 5, around = 48, along = 1}}\norder "
+      "[[body]]\ntube = {{inner_radius = {}, outer_radius = {}, length = 0.02, layers = 5, around = 48, along = "
+      "1}}\norder "
       "= 2\nyoung = 1e8\npoisson = 0.3\n[[load]]\nwhere = \"inner\"\npressure = {}\n[[pin]]\nname = \"start\"\nwhere = "
       "\"start\"\naxes = \"z\"\n[[pin]]\nname = \"end\"\nwhere = \"end\"\naxes = \"z\"\n{}{}",
       a, b, p, kSymmetric, kExact));
@@ -94,10 +97,10 @@ TEST(Pressure, StressesTheWallOfATubeAsLameSays) {
 
 TEST(Gas, InABallSettlesWhereItsPressureBalancesTheWall) {
   const double outside = 101325, pumped = 1.0005;
-  const std::string gas = fmt::format("gas = {{pressure = {}}}\nkeyframes = [{{time = 0, factor = {}}}]", outside, pumped);
-  Simulation simulation = make(
-      "[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n" +
-      ball(0.1, 0.004, 2e4, 8, gas));
+  const std::string gas =
+      fmt::format("gas = {{pressure = {}}}\nkeyframes = [{{time = 0, factor = {}}}]", outside, pumped);
+  Simulation simulation = make("[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n" +
+                               ball(0.1, 0.004, 2e4, 8, gas));
   const StepReport report = simulation.step();
   ASSERT_TRUE(report.succeeded()) << report.detail;
   EXPECT_LE(report.iterations, 8);  // the gas is far stiffer than the wall, and part of the matrix
@@ -112,7 +115,8 @@ TEST(Gas, InABallSettlesWhereItsPressureBalancesTheWall) {
 }
 
 TEST(Gas, IsTakenByTheNewtonFamilyAndRefusedByOthersWithTheListOfThese) {
-  const std::string text = "[simulation]\ndt = 0.01\nframes = 1\n" + ball(0.1, 0.004, 2e4, 8, "gas = {pressure = 1.2e5}");
+  const std::string text =
+      "[simulation]\ndt = 0.01\nframes = 1\n" + ball(0.1, 0.004, 2e4, 8, "gas = {pressure = 1.2e5}");
   try {
     Simulation(parse_scene(text, "gas", ".", {{"body.0.order=1"}, "warp-canceling"}));
     FAIL();
@@ -154,11 +158,13 @@ TEST_P(EverySolver, RestsUnderAPressureWhereTheoryHasIt) {
 }
 
 TEST_P(EverySolver, FallsAsGravityOverTimeSays) {
-  Simulation simulation(parse_scene(
-      "[simulation]\ndt = 0.01\nframes = 10\ngravity_keyframes = [{time = 0, gravity = [0, -10, 0]}, {time = 0.1, gravity "
-      "= [5, 10, 0]}]\n[[body]]\nbox = {size = [0.2, 0.2, 0.2], cells = [2, 2, 2]}\nmaterial = \"fixed-corotated\"\nyoung = "
-      "1e4\npoisson = 0.3\n",
-      "falling", ".", {{}, GetParam()}));
+  Simulation simulation(
+      parse_scene("[simulation]\ndt = 0.01\nframes = 10\ngravity_keyframes = [{time = 0, gravity = [0, -10, 0]}, {time "
+                  "= 0.1, gravity "
+                  "= [5, 10, 0]}]\n[[body]]\nbox = {size = [0.2, 0.2, 0.2], cells = [2, 2, 2]}\nmaterial = "
+                  "\"fixed-corotated\"\nyoung = "
+                  "1e4\npoisson = 0.3\n",
+                  "falling", ".", {{}, GetParam()}));
   Vec3 expected = Vec3::Zero();
   for (int step = 1; step <= 10; ++step) {
     ASSERT_TRUE(simulation.step().succeeded());
@@ -170,21 +176,14 @@ TEST_P(EverySolver, FallsAsGravityOverTimeSays) {
   EXPECT_LT((mean / model.mass().lumped().sum() - expected).norm(), 1e-5);
 }
 
-std::vector<std::string> solver_names() {
-  std::vector<std::string> names;
-  for (const SolverEntry& solver : solver_catalogue()) names.push_back(solver.name);
-  return names;
-}
-INSTANTIATE_TEST_SUITE_P(Loads, EverySolver, ::testing::ValuesIn(solver_names()), [](const auto& solver) {
-  std::string name = solver.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Loads, EverySolver, ::testing::ValuesIn(testing::solver_names()),
+                         [](const auto& instance) { return testing::identifier(instance.param); });
 
 TEST(Pressure, OnOneSideOfAFreeBodyPushesAndStaysWithIt) {
   // A stiff block that turns once in 1.26 s, pushed at its bottom: momentum grows along the side that turns with it.
   Simulation simulation = make(
-      "[simulation]\ndt = 0.005\nframes = 40\ngravity = [0, 0, 0]\n[[body]]\nbox = {size = [0.2, 0.2, 0.2], cells = [2, 2, "
+      "[simulation]\ndt = 0.005\nframes = 40\ngravity = [0, 0, 0]\n[[body]]\nbox = {size = [0.2, 0.2, 0.2], cells = "
+      "[2, 2, "
       "2], origin = [-0.1, -0.1, -0.1]}\nyoung = 1e7\npoisson = 0.3\nangular_velocity = [0, 0, 5]\n[[load]]\nwhere = "
       "\"y-min\"\npressure = 1000\n[solver]\ntolerance = 1e-6\n");
   const double omega = 5, force = 1000 * 0.04;
@@ -200,11 +199,13 @@ TEST(Pressure, OnOneSideOfAFreeBodyPushesAndStaysWithIt) {
 
 TEST(Traction, TurnsWithTheSurfaceIfItFollows) {
   for (const bool follows : {false, true}) {
-    Simulation simulation = make(fmt::format(
-        "[simulation]\ndt = 0.005\nframes = 40\ngravity = [0, 0, 0]\n[[body]]\nbox = {{size = [0.2, 0.2, 0.2], cells = [2, "
-        "2, 2], origin = [-0.1, -0.1, -0.1]}}\nyoung = 1e7\npoisson = 0.3\nangular_velocity = [0, 0, 5]\n[[load]]\nwhere = "
-        "\"boundary\"\ntraction = [1000, 0, 0]\nfollows = {}\n[solver]\ntolerance = 1e-6\n",
-        follows));
+    Simulation simulation =
+        make(fmt::format("[simulation]\ndt = 0.005\nframes = 40\ngravity = [0, 0, 0]\n[[body]]\nbox = {{size = [0.2, "
+                         "0.2, 0.2], cells = [2, "
+                         "2, 2], origin = [-0.1, -0.1, -0.1]}}\nyoung = 1e7\npoisson = 0.3\nangular_velocity = [0, 0, "
+                         "5]\n[[load]]\nwhere = "
+                         "\"boundary\"\ntraction = [1000, 0, 0]\nfollows = {}\n[solver]\ntolerance = 1e-6\n",
+                         follows));
     for (int step = 0; step < 40; ++step) ASSERT_TRUE(simulation.step().succeeded());
     const State& state = *simulation.state();
     const Model& model = *simulation.model();
@@ -220,9 +221,11 @@ TEST(Traction, TurnsWithTheSurfaceIfItFollows) {
 TEST(Loads, ThatAreMisspeltOrClashAreRefusedWithTheRemedy) {
   const auto refusal = [](const std::string& load) {
     try {
-      make("[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nbox = {size = [1, 1, 1], cells = [1, 1, 1]}\nyoung = 1e5\npoisson = 0.3\n[[load]]\nwhere = "
-           "\"y-max\"\n" +
-           load);
+      make(
+          "[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nbox = {size = [1, 1, 1], cells = [1, 1, 1]}\nyoung = "
+          "1e5\npoisson = 0.3\n[[load]]\nwhere = "
+          "\"y-max\"\n" +
+          load);
     } catch (const InputError& error) {
       return std::string(error.what());
     }

@@ -11,7 +11,8 @@ namespace pliant {
 namespace {
 
 constexpr const char* kBlock =
-    "[[body]]\nname = \"block\"\nbox = {size = [0.2, 0.4, 0.2], cells = [2, 4, 2]}\nyoung = 1e5\npoisson = 0.3\ndensity = "
+    "[[body]]\nname = \"block\"\nbox = {size = [0.2, 0.4, 0.2], cells = [2, 4, 2]}\nyoung = 1e5\npoisson = "
+    "0.3\ndensity = "
     "1200\n";
 constexpr double kWeight = 0.2 * 0.4 * 0.2 * 1200 * 9.81;
 
@@ -32,7 +33,8 @@ TEST(Probes, FindThatReactionsBalanceTheWeight) {
   for (const std::string order : {"1", "2"}) {
     Simulation simulation = probed(
         "[simulation]\ndt = 1\nframes = 1\nintegrator = \"quasistatic\"\n" + std::string(kBlock) + "order = " + order +
-        "\n[[pin]]\nname = \"low\"\nwhere = \"y-min\"\n[[pin]]\nname = \"high\"\nwhere = \"y-max\"\naxes = \"y\"\n[[probe]]\n"
+        "\n[[pin]]\nname = \"low\"\nwhere = \"y-min\"\n[[pin]]\nname = \"high\"\nwhere = \"y-max\"\naxes = "
+        "\"y\"\n[[probe]]\n"
         "name = \"all\"\nquantities = [\"reaction\"]\n[[probe]]\nname = \"foot\"\nwhere = \"y-min\"\nquantities = "
         "[\"reaction\"]\n[solver]\ncriterion = \"residual\"\ntolerance = 1e-11\n");
     EXPECT_TRUE(std::isnan(see(simulation).at("all.reaction_y (N)")));
@@ -73,10 +75,12 @@ TEST(Probes, FindTheForcesOfScriptsOfBothKinds) {
 TEST(Probes, SeeVolumeStressEnergyAndMotion) {
   Simulation simulation = probed(fmt::format(
       "[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n{}[[pin]]\nname = "
-      "\"low\"\nwhere = \"y-min\"\naxes = \"y\"\n[[pin]]\nname = \"x\"\nwhere = \"x-min\"\naxes = \"x\"\n[[pin]]\nname = "
+      "\"low\"\nwhere = \"y-min\"\naxes = \"y\"\n[[pin]]\nname = \"x\"\nwhere = \"x-min\"\naxes = \"x\"\n[[pin]]\nname "
+      "= "
       "\"z\"\nwhere = \"z-min\"\naxes = \"z\"\n[[load]]\nwhere = \"y-max\"\ntraction = [0, 500, 0]\n[[probe]]\nname = "
       "\"body\"\nquantities = [\"stress\", \"volume\", \"energy\", \"position\"]\n[[probe]]\nname = \"top\"\nwhere = "
-      "\"y-max\"\nquantities = [\"displacement\", \"contact_force\"]\n[solver]\ncriterion = \"residual\"\ntolerance = 1e-10\n",
+      "\"y-max\"\nquantities = [\"displacement\", \"contact_force\"]\n[solver]\ncriterion = \"residual\"\ntolerance = "
+      "1e-10\n",
       kBlock));
   ASSERT_TRUE(simulation.step().succeeded());
   const auto seen = see(simulation);
@@ -98,10 +102,11 @@ TEST(Probes, SeeVolumeStressEnergyAndMotion) {
 }
 
 TEST(Probes, FindTheContactForceOfABlockAtRest) {
-  Simulation simulation = probed(fmt::format(
-      "[simulation]\ndt = 0.01\nframes = 200\n{}translate = [0, 0.001, 0]\ndamping = {{mass = 20}}\n[[collider]]\nplane = "
-      "{{point = [0, 0, 0], normal = [0, 1, 0]}}\n[[probe]]\nquantities = [\"contact_force\"]\n",
-      kBlock));
+  Simulation simulation =
+      probed(fmt::format("[simulation]\ndt = 0.01\nframes = 200\n{}translate = [0, 0.001, 0]\ndamping = {{mass = "
+                         "20}}\n[[collider]]\nplane = "
+                         "{{point = [0, 0, 0], normal = [0, 1, 0]}}\n[[probe]]\nquantities = [\"contact_force\"]\n",
+                         kBlock));
   for (int step = 0; step < 200; ++step) ASSERT_TRUE(simulation.step().succeeded());
   EXPECT_NEAR(see(simulation).at("probe.contact_force_y (N)"), kWeight, 0.01 * kWeight);
 }

@@ -60,8 +60,8 @@ ReferenceFace::ReferenceFace(int order) : order_(order) {
     for (int i = 0; i <= order; ++i)
       for (int j = 0; i + j <= order; ++j) {
         const Dual a = factor(order, i, u), b = factor(order, j, v), c = factor(order, order - i - j, 1 - u - v);
-        N.col(number(order, i, j)) << a.value * b.value * c.value,
-            (a.slope * c.value - a.value * c.slope) * b.value, (b.slope * c.value - b.value * c.slope) * a.value;
+        N.col(number(order, i, j)) << a.value * b.value * c.value, (a.slope * c.value - a.value * c.slope) * b.value,
+            (b.slope * c.value - b.value * c.slope) * a.value;
       }
     shape_.push_back(std::move(N));
   };

@@ -42,8 +42,7 @@ std::size_t kept_bytes(std::string_view text, const std::string& head, std::int6
 
 }  // namespace
 
-ProbeLog::ProbeLog(Simulation& simulation)
-    : simulation_(simulation), probes_(simulation.scene(), simulation.model()) {}
+ProbeLog::ProbeLog(Simulation& simulation) : simulation_(simulation), probes_(simulation.scene(), simulation.model()) {}
 
 ProbeLog ProbeLog::begin(const std::filesystem::path& file, Simulation& simulation) {
   ProbeLog log(simulation);

@@ -228,11 +228,10 @@ std::string describe(const Scene& scene, const Model& model) {
   for (const SceneCut& cut : scene.cuts)
     text += fmt::format("  cut     {}: {} by a {} at {:.4g} s\n", cut.name, scene.bodies[cut.body].name,
                         std::holds_alternative<CutPlane>(cut.surface) ? "plane" : "surface", cut.time);
-  text +=
-      fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n",
-                  scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,
-                  scene.output.every, scene.output.every == 1 ? "" : "s", gravity_of(scene),
-                  scene.mass == MassKind::lumped ? "lumped" : "consistent");
+  text += fmt::format(
+      "  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n", scene.steps,
+      scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt, scene.output.every,
+      scene.output.every == 1 ? "" : "s", gravity_of(scene), scene.mass == MassKind::lumped ? "lumped" : "consistent");
   text += fmt::format("  solver  {}", scene.solver.name);
   // Only what differs from the solver's own defaults: the rest is in the list of solvers.
   std::string changed;

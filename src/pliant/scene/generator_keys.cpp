@@ -227,9 +227,11 @@ MeshGenerator to_generator(std::string_view kind, const Value& table) {
                        .around = count_at(table, "around"),
                        .along = count_at(table, "along")};
   if (kind == "sphere")
-    return SphereOptions{
-        .centre = vector_at(table, "centre"), .radius = number("radius"), .cells = count_at(table, "cells"),
-        .inner_radius = number("inner_radius"), .layers = count_at(table, "layers")};
+    return SphereOptions{.centre = vector_at(table, "centre"),
+                         .radius = number("radius"),
+                         .cells = count_at(table, "cells"),
+                         .inner_radius = number("inner_radius"),
+                         .layers = count_at(table, "layers")};
   if (kind == "torus")
     return TorusOptions{.centre = vector_at(table, "centre"),
                         .radius = number("radius"),

@@ -311,7 +311,8 @@ const Section& load_section() {
   static const Section section{
       "[[load]]",
       "in [[load]]",
-      "What pulls or presses from outside, constant or over time. A surface is the faces whose corners are all selected.",
+      "What pulls or presses from outside, constant or over time. A surface is the faces whose corners are all "
+      "selected.",
       {name_key("load"),
        body_key(),
        where_key("The vertices it pulls, or the corners of the faces or elements it acts on.", true),
@@ -341,8 +342,9 @@ const Section& load_section() {
         .section = &gas_section()},
        {.name = "follows",
         .kind = Kind::boolean,
-        .summary = "Whether pressure and traction act on the surface as it deforms and turn with it; otherwise they stay "
-                   "what they are on the surface at rest. By default pressure does and traction does not.",
+        .summary =
+            "Whether pressure and traction act on the surface as it deforms and turn with it; otherwise they stay "
+            "what they are on the surface at rest. By default pressure does and traction does not.",
         .example = "true"},
        {.name = "keyframes",
         .kind = Kind::tables,
@@ -369,10 +371,11 @@ const Section& probe_section() {
          where,
          {.name = "quantities",
           .kind = Kind::choices,
-          .summary = "What to record. `reaction` is the force by which pins and scripts hold the nodes, `contact_force` "
-                     "that of contact and friction on them, `stress` Cauchy's, as a mean over the volume, with that of "
-                     "von Mises, `cavity` the volume within a closed wall, `energy` the elastic energy and the kinetic "
-                     "energy of the nodes.",
+          .summary =
+              "What to record. `reaction` is the force by which pins and scripts hold the nodes, `contact_force` "
+              "that of contact and friction on them, `stress` Cauchy's, as a mean over the volume, with that of "
+              "von Mises, `cavity` the volume within a closed wall, `energy` the elastic energy and the kinetic "
+              "energy of the nodes.",
           .fallback = "[\"displacement\"]",
           .example = "[\"displacement\", \"reaction\"]",
           .choices = {"position", "displacement", "velocity", "reaction", "contact_force", "stress", "volume", "cavity",

@@ -36,8 +36,8 @@ GasState LoadTerm::gas(Part& part, const Pose& pose) {
 double LoadTerm::value(const Pose& pose) {
   double sum = 0;
   for (auto& part : parts_)
-    sum += part->load.kind == LoadKind::gas ? gas(*part, pose).energy - part->start_energy
-                                            : part->assembler.value(pose);
+    sum +=
+        part->load.kind == LoadKind::gas ? gas(*part, pose).energy - part->start_energy : part->assembler.value(pose);
   return sum;
 }
 

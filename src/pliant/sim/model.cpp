@@ -337,8 +337,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
       node(model->rest_, body.nodes.begin + i) =
           body.is_solid() ? body.elements->positions()[i] : body.network->vertices[static_cast<std::size_t>(i)];
   for (const LoadOptions& options : further_loads_)
-    if (follows(options))
-      model->surface_loads_.push_back(surface_load(options, bodies_[options.body], model->rest_));
+    if (follows(options)) model->surface_loads_.push_back(surface_load(options, bodies_[options.body], model->rest_));
   std::vector<PressureEnergy> pressures;  // for what they couple
   for (const SurfaceLoad& load : model->surface_loads_)
     if (load.has_potential()) pressures.emplace_back(*load.faces);

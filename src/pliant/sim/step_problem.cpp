@@ -31,8 +31,8 @@ void StepProblem::begin(const Model& model, const State& state, double step, con
   explicit_force = external_force;
   surface_loads = model.surface_loads();
   if (!surface_loads.empty())
-    load_origins = add_surface_forces(model.surface_loads(), model.rest(), expected_end(), end, external_force,
-                                      explicit_force);
+    load_origins =
+        add_surface_forces(model.surface_loads(), model.rest(), expected_end(), end, external_force, explicit_force);
 }
 
 void StepProblem::impose_boundary(VecX& x) const {

@@ -92,12 +92,12 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
     if (has_any(from, is_of_elements)) {
       probe.elements = elements_of(body, probe.nodes);
       if (probe.elements.empty())
-        fail(fmt::format("no element of body '{}' has all its nodes in the selection, and stress, volume and energy are "
-                         "those of elements; enlarge it",
-                         body.name));
-      if (!body.is_solid() && has_any(from, [](ProbeQuantity q) {
-            return q == ProbeQuantity::stress || q == ProbeQuantity::volume;
-          }))
+        fail(
+            fmt::format("no element of body '{}' has all its nodes in the selection, and stress, volume and energy are "
+                        "those of elements; enlarge it",
+                        body.name));
+      if (!body.is_solid() &&
+          has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::stress || q == ProbeQuantity::volume; }))
         fail(fmt::format("body '{}' is made of springs, which have no stress and no volume", body.name));
     }
     if (has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::cavity; })) {
@@ -158,8 +158,8 @@ std::vector<double> ProbeSet::sample(Simulation& simulation) const {
           Vec3 force = Vec3::Constant(state.step > 0 && !model_->contact() ? 0 : kUnknown);
           for (const NodeValues& field : simulation.stepper().node_values())
             if (field.name == "contact_force" && state.step > 0)
-              force = sum(probe.nodes, Eigen::Map<const VecX>(field.values.data(),
-                                                              static_cast<Eigen::Index>(field.values.size())));
+              force = sum(probe.nodes,
+                          Eigen::Map<const VecX>(field.values.data(), static_cast<Eigen::Index>(field.values.size())));
           add(force);
           break;
         }

@@ -180,8 +180,8 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
   return FactorStatus::ok;
 }
 
-/// From A^{-1} b to (A + U C U^T)^{-1} b = A^{-1} b - Z (C^{-1} + U^T Z)^{-1} U^T A^{-1} b with Z = A^{-1} U, by Sherman,
-/// Morrison and Woodbury.
+/// From A^{-1} b to (A + U C U^T)^{-1} b = A^{-1} b - Z (C^{-1} + U^T Z)^{-1} U^T A^{-1} b with Z = A^{-1} U, by
+/// Sherman, Morrison and Woodbury.
 void NewtonSystem::add_rank_ones(std::span<const RankOne> ones, VecX& dx) {
   const auto count = static_cast<Eigen::Index>(ones.size());
   Eigen::MatrixXd U(dx.size(), count), inverse = Eigen::MatrixXd::Zero(count, count);
