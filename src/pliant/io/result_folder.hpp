@@ -20,9 +20,9 @@ namespace pliant {
 enum class RunStart { fresh, replace, resume };
 
 /// The folder a run leaves behind: result.pvd, colliders.pvd and frames/, steps.jsonl, probes.csv, summary.json,
-/// checkpoints/, picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and while one run
-/// writes to it no other may (FolderLock). After a kill at any instant, `resume` finds the newest checkpoint, removes
-/// what was half written, cuts the lists back to it and goes on as if nothing had happened.
+/// checkpoints/, picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and
+/// while one run writes to it no other may (FolderLock). After a kill at any instant, `resume` finds the newest
+/// checkpoint, removes what was half written, cuts the lists back to it and goes on as if nothing had happened.
 ///
 /// Frames and checkpoints are written in the order they were asked for, while the simulation goes on; finish() and
 /// leave() wait for them. std::system_error, when one could not be written, comes from the next call.

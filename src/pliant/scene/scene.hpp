@@ -225,7 +225,7 @@ struct SceneObjects {
   std::map<std::string, std::shared_ptr<const TetMesh>> meshes;    ///< what the key 'mesh' may name
   std::map<std::string, std::vector<Index>> vertices;              ///< what the text of a selection may be
   std::map<std::string, std::shared_ptr<DrivenPositions>> driven;  ///< the motion of scripts, by their names
-  std::map<std::string, std::shared_ptr<const double>> factors;  ///< of loads, by their names
+  std::map<std::string, std::shared_ptr<const double>> factors;    ///< of loads, by their names
   std::vector<std::shared_ptr<const Energy>> energies;
 };
 

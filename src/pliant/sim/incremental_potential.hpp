@@ -115,7 +115,7 @@ class IncrementalPotential final : public StepFunction {
   std::optional<DampingTerm> damping_;
   std::unique_ptr<ContactStep> contact_;
   std::optional<ContactPattern> contact_pattern_;
-  BlockMatrix without_contact_;  ///< the part of a Hessian on the model's pattern
+  BlockMatrix without_contact_;     ///< the part of a Hessian on the model's pattern
   std::vector<RankOne> rank_ones_;  ///< of the last Hessian
   std::vector<std::uint8_t> touching_;
 };

@@ -39,10 +39,10 @@ struct LoadOptions {
   /// A force in all (N), spread evenly over nodes, a traction (Pa), or a force per volume at rest (N/m^3).
   Vec3 vector = Vec3::Zero();
   double pressure = 0;  ///< Pa, against the surface
-  Gas gas;
+  Gas gas = {};
   /// Whether pressure and traction act on the present surface and turn with it, or are those of the rest shape.
   bool follows = true;
-  LoadFactor factor;
+  LoadFactor factor = {};
 };
 
 /// Forces that do not depend on the positions.
@@ -62,8 +62,8 @@ struct SurfaceLoad {
   std::string name;
   LoadKind kind = LoadKind::pressure;
   std::shared_ptr<const FaceSet> faces;
-  double pressure = 0;            ///< Pa
-  Vec3 traction = Vec3::Zero();   ///< of the surface at rest, Pa
+  double pressure = 0;           ///< Pa
+  Vec3 traction = Vec3::Zero();  ///< of the surface at rest, Pa
   Gas gas;
   double rest_volume = 0;  ///< of the gas, m^3
   LoadFactor factor;

@@ -23,7 +23,8 @@ struct ProblemOptions {
 ///
 /// The one equation of every step (docs/architecture.md, "One step, one equation"): over the unknowns that are free,
 ///
-///   M (x - x^n - h v^n)/h^2 + D (x - x^n)/h + grad Phi(x) - f_ext + penalties + grabs + colliders + contact = 0.
+///   M (x - x^n - h v^n)/h^2 + D (x - x^n)/h + grad Phi(x) - f_ext
+///       + penalties + grabs + pressures + colliders + contact = 0.
 struct StepProblem {
   StepProblem() = default;
   /// Throws InputError for grabs of nodes that do not exist or that belong to no common surface triangle.
