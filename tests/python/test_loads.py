@@ -50,7 +50,7 @@ def test_gravity_over_time_is_a_list():
 
 
 def test_gas_blows_up_a_ball():
-    mesh = pliant.sphere(0.1, inner_radius=0.09, cells=8)
+    mesh = pliant.sphere(0.1, inner_radius=0.09, cells=16)
     sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0))
     ball = sim.add_body(mesh, pliant.material(young=1e5, poisson=0.3))
     sim.add_load(ball, "inner", gas={"pressure": 110e3})
