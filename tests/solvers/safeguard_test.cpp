@@ -109,6 +109,26 @@ TEST_P(Family, NeverGainsEnergyAfterARelease) {
   }
 }
 
+/// A script that moves by more than an element in a step, slowly for the body.
+TEST_P(Family, TakesNeighboursAlongWhereAScriptMovesByMoreThanAnElement) {
+  ModelBuilder builder;
+  BodyOptions body;
+  body.mesh = testing::box_mesh({0.6, 0.06, 0.06}, {60, 4, 4});
+  body.material = testing::material("neo-hookean", 1e7, 0.4);
+  builder.add_body(body);
+  builder.add_pin({"wall", body.mesh->sets().at("x-min")});
+  Script press{"press", body.mesh->sets().at("x-max"), {}, Imposition::direct};
+  press.motion.translation.keys = {{0, Vec3::Zero()}, {0.2, Vec3(-0.18, 0, 0)}};  // 15 mm a step, elements of 10 mm
+  builder.add_script(press);
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, GetParam());
+  State state = model->rest_state();
+  for (int s = 0; s < 12; ++s) {
+    const StepReport report = stepper->step(state, 1.0 / 60);
+    ASSERT_TRUE(report.succeeded()) << s << ": " << report.detail;
+  }
+}
+
 // What moves quasistatically knows contact as it was where the step began. Where contact moves it by more than that,
 // the bodies meet, and the step is Newton's.
 

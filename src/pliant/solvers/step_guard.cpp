@@ -23,6 +23,31 @@ double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX
   return 0.5 * twice;
 }
 
+/// Where prescribed nodes move by more than an element, putting them in place inverts their neighbours. One linearly
+/// implicit step with projected stiffness takes these along: (M/h^2 + H) dx = -g over the free unknowns. Without a
+/// factor it stays where it was.
+VecX moved_along(IncrementalPotential& potential) {
+  const StepProblem& problem = potential.problem();
+  VecX to = problem.x_n, dx, coupling;
+  problem.impose_boundary(to);
+  to -= problem.x_n;
+  BlockMatrix A = potential.make_matrix();
+  potential.stiffness(problem.x_n, Projection::analytic, A);
+  potential.model().mass().add_to(A, 1 / (problem.h * problem.h));
+  A.multiply(to, coupling);
+  potential.gradient(problem.x_n, dx);
+  dx = -dx - coupling;
+  for (Index i : problem.fixed) dx[i] = to[i];
+  A.eliminate(problem.boundary.fixed);
+  SparseCholesky cholesky;
+  cholesky.analyze(A.shared_pattern(), 3);
+  if (cholesky.factor(A, Factorisation::llt) != FactorStatus::ok) return problem.x_n;
+  cholesky.solve(dx);
+  dx += problem.x_n;
+  problem.impose_boundary(dx);
+  return dx;
+}
+
 }  // namespace
 
 StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model, Balance balance)
@@ -137,7 +162,7 @@ double StepGuard::internal_energy() const {
 }
 
 /// Newton's method from where the step began, or, where a boundary was put into the bodies there, from what the family
-/// found.
+/// found, or from where a linear step takes them along.
 void StepGuard::repair(Solution& solution, StepReport& report) {
   NewtonOptions newton;
   newton.linear.solver = LinearSolver::direct;  // which has nothing to remember
@@ -146,7 +171,8 @@ void StepGuard::repair(Solution& solution, StepReport& report) {
   if (ContactStep* contact = potential_.contact()) contact->begin_step(potential_.problem());  // obstacles go back
   minimiser_->begin_step(solved);
   const bool can_start = minimiser_->start_at(potential_.start()) ||
-                         (!potential_.contact() && solution.x.allFinite() && minimiser_->start_at(solution.x));
+                         (!potential_.contact() && ((solution.x.allFinite() && minimiser_->start_at(solution.x)) ||
+                                                    minimiser_->start_at(moved_along(potential_))));
   if (!can_start) {
     if (report.succeeded())
       report.end(
