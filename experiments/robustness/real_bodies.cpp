@@ -157,6 +157,7 @@ class RealBodies {
   }
 
   void judge() {
+    if (context_.stopped()) return;
     context_.check({"runs that complete", runs_, completed_, runs_ > 0 && completed_ == runs_});
     context_.check({"largest energy over that of the release", kGrowthOfRealBodies, growth_,
                     runs_ > 0 && growth_ <= kGrowthOfRealBodies});
@@ -169,6 +170,7 @@ class RealBodies {
     context_.progress(0.1 * std::min(9, runs_), fmt::format("{}, {}", name, what));
     const RealFate fate = follow_body(model, solver_, h_, context_.number("duration"), release, offset,
                                       [this] { return context_.stopped(); });
+    if (context_.stopped()) return;  // in its middle: it says nothing
     ++runs_;
     completed_ += fate.outcome == "completed";
     growth_ = std::max(growth_, fate.growth);
