@@ -33,11 +33,12 @@ std::shared_ptr<const Model> rollers_model(MeshData data, double fall) {
   body.material = {find_law("neo-hookean"), lame_from_young(5e4, 0.2)};
   body.velocity = {0, -fall, 0};
   builder.add_body(body);
-  struct Pair {
+  struct RollerPair {
     double height, apart, speed;
   };
   constexpr double kRadius = 0.15, kHalfLength = 0.8, kSeconds = 100;
-  for (const Pair& pair : {Pair{kUpperAxes, 0.32, 2}, Pair{-0.45, 0.28, 4}, Pair{-0.9, 0.28, 2}})
+  for (const RollerPair& pair :
+       {RollerPair{kUpperAxes, 0.32, 2}, RollerPair{-0.45, 0.28, 4}, RollerPair{-0.9, 0.28, 2}})
     for (double side : {-1.0, 1.0}) {
       Collider roller;
       const Vec3 centre(side * pair.apart, pair.height, 0);
