@@ -47,7 +47,7 @@ class Impacts {
   }
   Impact run_one(bool stiff, double eps_d, const std::string& solver, const std::string& search, double progress,
                  bool bounded = false) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = impact_model(stiff, static_cast<int>(context_.number("cells")));
     trial.options = contact_options(solver, eps_d);
     trial.options.bounds_kinetic_step = bounded;
@@ -58,9 +58,9 @@ class Impacts {
     impact.totals = run_trial(context_, trial,
                               {{"material", stiff ? "stiff" : "soft"}, {"criterion", bounded ? "over beta^2" : "raw"}},
                               progress, progress + 0.02);
-    impact.speed = -mean_velocity(*trial.model, 1, impact.totals.last.v).y();
-    impact.kinetic_share =
-        kinetic_energy(*trial.model, impact.totals.last.v) / kinetic_energy(*trial.model, trial.model->rest_state().v);
+    impact.speed = -mean_velocity_of(*trial.model, 1, impact.totals.last.v).y();
+    impact.kinetic_share = kinetic_energy_at(*trial.model, impact.totals.last.v) /
+                           kinetic_energy_at(*trial.model, trial.model->rest_state().v);
     kappa_[stiff] = trial.model->contact()->stiffness();
     return impact;
   }
@@ -92,7 +92,7 @@ void decide_counts(Context& context, Impacts& impacts) {
   Decision alike("pitfalls/fig-13/solvers-alike"), costs("pitfalls/fig-13/fine-costs-more");
   double swing[2], bounded_soft = kUnknown;
   for (const double eps_a : {1.0, 0.01}) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = swinging_beam_model(6);
     trial.options = elastic_options("N", eps_a);
     trial.steps = 90;

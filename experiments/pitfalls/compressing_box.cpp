@@ -81,7 +81,7 @@ void run_compressing_box(Context& context) {
   for (const auto kind : {LineSearchKind::robust, LineSearchKind::armijo})
     for (double eps_a : tolerances)
       for (const std::string& solver : four_solvers()) {
-        Trial trial;
+        NewtonTrial trial;
         trial.model = model;
         trial.options = elastic_options(solver, eps_a);
         trial.options.line_search.kind = kind;

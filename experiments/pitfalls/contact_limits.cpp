@@ -48,7 +48,7 @@ void decide_spread(Context& context) {
   for (std::size_t c = 0; c < cases.size(); ++c) {
     double least = 1e300, most = 0, sum = 0;
     for (int r = 0; r < runs; ++r) {
-      Trial trial;
+      NewtonTrial trial;
       trial.model = cases[c].model;
       trial.options = cases[c].options;
       trial.steps = cases[c].steps;
@@ -86,7 +86,7 @@ void decide_nanometres(Context& context) {
   for (const bool stiff : {false, true}) {
     const auto model = impact_model(stiff, cells);
     const int steps = static_cast<int>(context.number(stiff ? "stiff_steps" : "soft_steps"));
-    Trial by_length;
+    NewtonTrial by_length;
     by_length.model = model;
     by_length.options = contact_options("PDN", 1e-4);
     by_length.steps = steps;

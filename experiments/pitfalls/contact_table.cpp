@@ -10,7 +10,7 @@ ContactRuns run_contact_scene(Context& context, const ContactScene& scene, const
   const double each = (end - begin) / (4 * double(tolerances.size()));
   for (double eps_d : tolerances)
     for (const char* solver : {"PDN", "N", "PN", "KN"}) {
-      Trial trial;
+      NewtonTrial trial;
       trial.model = scene.model;
       trial.options = contact_options(solver, eps_d);
       trial.options.max_iterations = scene.max_iterations;

@@ -209,7 +209,7 @@ void decide_boundaries_of(Context& context) {
   const int cells = static_cast<int>(context.number("cells"));
   double worst_coarser = 0;
   for (double eps_a = 1; eps_a <= 1.0001e7; eps_a *= 10) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = twisting_beam_model({.cells = cells});
     trial.options = elastic_options("PDN", eps_a);
     trial.h = 1.0 / 30;
@@ -261,7 +261,7 @@ void decide_diagonal(Context& context) {
     for (const char* solver : {"N", "PN"})
       for (const auto kind : {AccelerationMass::factorised, AccelerationMass::diagonal}) {
         if (order > 1 && (kind == AccelerationMass::diagonal || solver[0] == 'P')) continue;
-        Trial trial;
+        NewtonTrial trial;
         trial.model = model;
         trial.options = elastic_options(solver, 0.01);
         trial.options.criterion.mass = kind;

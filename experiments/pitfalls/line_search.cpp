@@ -48,7 +48,7 @@ Failure find_failure(Context& context) {
   candidates.push_back({"spinning block", spinning_block_model(), elastic_options("N", 1e-4), 20});
   for (const Candidate& candidate : candidates) {
     Failure failure;
-    Trial trial;
+    NewtonTrial trial;
     trial.model = candidate.model;
     trial.options = candidate.options;
     trial.options.line_search.kind = LineSearchKind::armijo;
@@ -423,7 +423,7 @@ void decide_hager_zhang(Context& context, const std::vector<SearchScene>& scenes
   Decision none("pitfalls/section-7.2/hager-zhang-no-single-eps");
   if (!context.quick()) none.needs(false, "the slingshot among the scenes (about 10 hours on two cores)");
   for (const SearchScene& scene : scenes) {
-    Trial trial{scene.model, scene.options, scene.h, scene.steps};
+    NewtonTrial trial{scene.model, scene.options, scene.h, scene.steps};
     const TrialTotals totals = run_trial(context, trial, {{"study", scene.name + ", robust"}}, 0.4, 0.5);
     needs_completed(none, {{"the robust search on the " + scene.name, &totals}});
     if (!totals.completed()) break;
@@ -432,7 +432,7 @@ void decide_hager_zhang(Context& context, const std::vector<SearchScene>& scenes
   for (double eps_rel : context.numbers("eps_rel")) {
     bool failed = false;
     for (const SearchScene& scene : scenes) {
-      Trial trial{scene.model, scene.options, scene.h, scene.steps};
+      NewtonTrial trial{scene.model, scene.options, scene.h, scene.steps};
       trial.options.line_search.energy_noise = eps_rel;
       trial.options.line_search.error_weight = 0;
       const TrialTotals totals =
@@ -466,7 +466,7 @@ void decide_guards(Context& context, const std::vector<SearchScene>& scenes) {
   for (const SearchScene& scene : scenes) {
     if (scene.name != "twisting beam" && scene.name != "compressing box") continue;
     for (const char* solver : {"N", "PDN"}) {
-      Trial trial{scene.model, scene.options, scene.h, scene.steps};
+      NewtonTrial trial{scene.model, scene.options, scene.h, scene.steps};
       trial.options = elastic_options(solver, 0.01);
       const auto gradients = [](const TrialTotals& t) {
         int sum = 0;

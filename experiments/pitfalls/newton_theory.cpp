@@ -213,7 +213,7 @@ std::vector<VecX> iterates_in(const Model& model, StepLab& lab, const VecX& S, b
 
 void study_affine_invariance(Context& context) {
   Decision affine("pitfalls/section-3.2.1/affine-invariance");
-  Trial trial;
+  NewtonTrial trial;
   trial.model = twisting_beam_model({.cells = static_cast<int>(context.number("small_cells"))});
   trial.options = elastic_options("N", 0.01);
   trial.h = kTheoryStep;
@@ -313,7 +313,7 @@ void study_definiteness(Context& context) {
   constexpr int kStates = 100, kMostHalvings = 40;
   constexpr double kLargeStep = 1.0 / 3;
   Decision definite("pitfalls/section-6/always-becomes-definite");
-  Trial trial;
+  NewtonTrial trial;
   trial.model = twisting_beam_model({.cells = static_cast<int>(context.number("cells"))});
   trial.options = elastic_options("N", 0.01);
   trial.h = kLargeStep;
@@ -368,7 +368,7 @@ void study_lengths(Context& context) {
   const int cells = static_cast<int>(context.number("cells")), every = static_cast<int>(context.number("every"));
   int scenes_met = 0;
   for (const bool twist : {true, false}) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = twist ? twisting_beam_model({.cells = cells}) : swinging_beam_model(cells);
     trial.h = twist ? kTheoryStep : 1.0 / 60;
     trial.steps = static_cast<int>(context.number(twist ? "twist_steps" : "swing_steps"));
@@ -393,7 +393,7 @@ void study_lengths(Context& context) {
     if (!twist) continue;
     std::map<std::string, std::vector<double>> accepted;
     for (const char* solver : {"N", "PN"}) {
-      Trial by_length = trial;
+      NewtonTrial by_length = trial;
       by_length.options = contact_options(solver, 1e-2);
       by_length.observer = nullptr;
       by_length.watch = [&](const State&, const StepReport& report) {
@@ -411,7 +411,7 @@ void study_lengths(Context& context) {
 }
 
 void run_newton_theory(Context& context) {
-  Trial trial;
+  NewtonTrial trial;
   trial.model = twisting_beam_model({.cells = static_cast<int>(context.number("cells"))});
   trial.options = elastic_options("N", 0.01);
   trial.h = kTheoryStep;

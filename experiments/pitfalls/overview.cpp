@@ -344,7 +344,7 @@ void decide_table_1(Context& context, const Table& table) {
 void decide_iterative(Context& context) {
   Decision iterative("pitfalls/section-11/iterative-solvers");
   const auto run = [&](bool swing, const std::string& solver, LinearSolver linear) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = swing ? swinging_beam_model(static_cast<int>(context.number("swing_cells")))
                         : twisting_beam_model({.cells = static_cast<int>(context.number("twist_cells"))});
     trial.options = elastic_options(solver, 0.01);

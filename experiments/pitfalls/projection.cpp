@@ -87,7 +87,7 @@ struct OrderKey {
 Swing study_spectrum(Context& context) {
   Swing swing;
   const int cells = static_cast<int>(context.number("spectrum_cells"));
-  Trial trial;
+  NewtonTrial trial;
   trial.model = swing.model = swinging_beam_model(cells);
   trial.options = elastic_options("N", 0.01);
   trial.steps = static_cast<int>(context.number("spectrum_steps"));
@@ -97,7 +97,7 @@ Swing study_spectrum(Context& context) {
   trial.watch = [&](const State& state, const StepReport&) {
     swing.states.push_back(state.x);
     share.push_back(discarded_spectrum(body, state.x).share);
-    strain.push_back(strain_energy(*trial.model, state.x));
+    strain.push_back(strain_energy_at(*trial.model, state.x));
     deflection.push_back(distance(state.x, trial.model->rest()));
   };
   trial.observer = [&](const Direction& direction, const Iterate& from, const VecX&, const LineSearchResult&) {
@@ -147,7 +147,7 @@ class Orders {
     for (std::size_t k = 0; k < plan.size() && !context_.stopped(); ++k) {
       const OrderKey& key = plan[k];
       Swing& swing = swings_[key];
-      Trial trial;
+      NewtonTrial trial;
       trial.model = swing.model = swinging_beam_model(key.cells, key.order);
       trial.options = elastic_options(key.how == "N" ? "N" : "PN", key.eps_a);
       if (key.how == "numerical") trial.options.projection = Projection::numerical;

@@ -146,7 +146,7 @@ std::shared_ptr<const Model> impact_model(bool stiff, int cells) {
   return builder.build();
 }
 
-Vec3 mean_velocity(const Model& model, std::size_t body, const VecX& v) {
+Vec3 mean_velocity_of(const Model& model, std::size_t body, const VecX& v) {
   Vec3 momentum = Vec3::Zero();
   double mass = 0;
   const Range nodes = model.bodies()[body].nodes;

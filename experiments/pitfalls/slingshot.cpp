@@ -199,7 +199,7 @@ void decide_extra_gradients(Context& context, const Shots& shots) {
     cheap.note("steps judged by gradients, " + name, compared);
   };
   for (const double dt : {1.0 / 30, 1.0 / 3}) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = twisting_beam_model({.cells = static_cast<int>(context.number("beam_cells"))});
     trial.options = elastic_options("PDN", kShotFine);
     trial.h = dt;
@@ -238,7 +238,7 @@ void run_slingshot(Context& context) {
     for (double eps_a : {kShotFine, kShotCoarse})
       for (const std::string& solver : four_solvers()) {
         Shot shot;
-        Trial trial;
+        NewtonTrial trial;
         trial.model = model;
         trial.options = elastic_options(solver, eps_a);
         trial.h = kSlingStep;

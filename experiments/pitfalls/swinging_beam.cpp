@@ -16,7 +16,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr std::size_t kFirst = 5;  ///< steps before the beam swings freely
+constexpr std::size_t kUnsettledSteps = 5;  ///< steps before the beam swings freely
 constexpr double kSwingStep = 1.0 / 60, kSwingCoarse = 1.0, kSwingFine = 0.01;
 
 struct SwingKey {
@@ -46,7 +46,7 @@ class Swings {
     for (const SwingKey& key : plan_) total += cost(key);
     for (const SwingKey& key : plan_) {
       if (context_.stopped()) return;
-      Trial trial;
+      NewtonTrial trial;
       const bool midpoint = key.variant == "implicit-midpoint";
       trial.model = swinging_beam_model(key.cells, 1, midpoint ? "neo-hookean" : key.variant);
       trial.options = elastic_options(key.solver, key.eps_a);
@@ -55,7 +55,7 @@ class Swings {
       trial.steps = static_cast<int>(context_.number("steps"));
       std::vector<double>& strain = strain_[key];
       trial.watch = [&](const State& state, const StepReport&) {
-        strain.push_back(strain_energy(*trial.model, state.x));
+        strain.push_back(strain_energy_at(*trial.model, state.x));
       };
       runs_[key] = run_trial(context_, trial, {{"variant", key.variant}, {"cells", key.cells}}, done / total,
                              (done + cost(key)) / total);
@@ -182,7 +182,7 @@ void decide_fig_2(Context& context, const Swings& swings) {
     suffers.note(fmt::format("extra iterations of N, {} cells across", m), n);
   }
   const auto later = [](const auto& values) {
-    const auto skipped = static_cast<std::ptrdiff_t>(std::min(kFirst, values.size()));
+    const auto skipped = static_cast<std::ptrdiff_t>(std::min(kUnsettledSteps, values.size()));
     return std::vector<double>(values.begin() + skipped, values.end());
   };
   const std::vector<double> N = later(swings.get(law, finest, "N", kSwingFine).per_step),

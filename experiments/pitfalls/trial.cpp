@@ -100,7 +100,7 @@ NewtonOptions contact_options(const std::string& solver, double eps_d) {
   return options;
 }
 
-TrialTotals run_trial(Context& context, const Trial& trial, const Json& first, double begin, double end) {
+TrialTotals run_trial(Context& context, const NewtonTrial& trial, const Json& first, double begin, double end) {
   TrialTotals result;
   result.solver = name_of(trial.options.method);
   result.tolerance = trial.options.criterion.tolerance;
@@ -152,7 +152,7 @@ void needs_completed(Decision& decision, const std::vector<std::pair<std::string
                    fmt::format("{} completes (it ended as {} after {} steps)", name, trial->outcome, trial->steps));
 }
 
-double strain_energy(const Model& model, const VecX& x) {
+double strain_energy_at(const Model& model, const VecX& x) {
   double sum = 0;
   for (const Body& body : model.bodies()) {
     const Energy& energy = body.energy();
@@ -163,7 +163,7 @@ double strain_energy(const Model& model, const VecX& x) {
   return sum;
 }
 
-double kinetic_energy(const Model& model, const VecX& v) {
+double kinetic_energy_at(const Model& model, const VecX& v) {
   VecX momentum;
   model.mass().multiply(v, momentum);
   return 0.5 * v.dot(momentum);

@@ -18,7 +18,7 @@ struct Iteration {
 };
 
 /// A run of a Newton-type solver, set as the paper sets it: direct linear solver, steps begin at u^n, robust search.
-struct Trial {
+struct NewtonTrial {
   std::shared_ptr<const Model> model;
   NewtonOptions options;
   double h = 1.0 / 60;
@@ -52,14 +52,14 @@ NewtonOptions elastic_options(const std::string& solver, double eps_a);
 NewtonOptions contact_options(const std::string& solver, double eps_d);
 
 /// Runs it and adds a row that begins with `first`. Progress counts from `begin` to `end`.
-TrialTotals run_trial(Context& context, const Trial& trial, const Json& first, double begin, double end);
+TrialTotals run_trial(Context& context, const NewtonTrial& trial, const Json& first, double begin, double end);
 
 /// Needs all of them to have completed, each with a name.
 void needs_completed(Decision& decision, const std::vector<std::pair<std::string, const TrialTotals*>>& trials);
 
 /// The energy stored in all bodies, J.
-double strain_energy(const Model& model, const VecX& x);
-double kinetic_energy(const Model& model, const VecX& v);
+double strain_energy_at(const Model& model, const VecX& x);
+double kinetic_energy_at(const Model& model, const VecX& v);
 /// The largest distance of a node between two states, m.
 double distance(const VecX& a, const VecX& b);
 
@@ -91,6 +91,6 @@ std::shared_ptr<const Model> impact_model(bool stiff, int cells);
 /// Cells along the cube's edge; the slab has 2.5 times as many along its sides, a quarter through it.
 inline constexpr int kImpactQuick = 4, kImpactFull = 12;
 /// Mean velocity of a body, m/s.
-Vec3 mean_velocity(const Model& model, std::size_t body, const VecX& v);
+Vec3 mean_velocity_of(const Model& model, std::size_t body, const VecX& v);
 
 }  // namespace pliant::experiments

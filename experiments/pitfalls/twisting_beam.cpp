@@ -50,7 +50,7 @@ class Twists {
 
   const TrialTotals& run(const TwistKey& key, const TwistOptions& scene,
                          const std::function<void(NewtonOptions&)>& change = nullptr) {
-    Trial trial;
+    NewtonTrial trial;
     trial.model = twisting_beam_model(scene);
     trial.options = elastic_options(key.solver, key.eps_a);
     if (change) change(trial.options);
@@ -264,7 +264,7 @@ void decide_alike(Context& context, const Twists& twists) {
     std::vector<VecX> states[2];
     bool completed = true;
     for (const double eps_a : {kTwistCoarse, kTwistFine}) {
-      Trial trial;
+      NewtonTrial trial;
       trial.model = swinging_beam_model(cells);
       trial.options = elastic_options(solver, eps_a);
       trial.steps = static_cast<int>(context.number("swing_steps"));

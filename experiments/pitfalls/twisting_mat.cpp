@@ -55,7 +55,7 @@ void run_twisting_mat(Context& context) {
   std::vector<double> kinetic;
   int touching = 0;
   scene.watch = [&](const State& state, const StepReport& report) {
-    kinetic.push_back(kinetic_energy(*scene.model, state.v));
+    kinetic.push_back(kinetic_energy_at(*scene.model, state.v));
     touching += report.contacts > 0 && kinetic.size() <= released;
   };
   const std::vector<double> tolerances = contact_tolerances(context);
