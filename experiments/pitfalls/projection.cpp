@@ -222,7 +222,7 @@ class Orders {
       int indefinite = 0, nearer = 0;
       double sum = 0;
       for (std::size_t k = 1; k <= 10 && !s.states.empty(); ++k) {
-        const VecX& x = s.states[k * s.states.size() / 10 - 1];
+        const VecX& x = s.states[(k * s.states.size() + 9) / 10 - 1];
         for (Index e = 0; e < energy.stencils().count(); ++e) {
           const Projected exact = element_matrix(energy, x, e, Projection::none);
           const double numerical = (element_matrix(energy, x, e, Projection::numerical) - exact).norm();
@@ -308,7 +308,7 @@ void decide_assembly(Context& context, const Swing& swing) {
     BlockMatrix A(model->pattern(), 3);
     std::map<Projection, double> seconds;
     for (std::size_t k = 0; k <= states && !swing.states.empty(); ++k) {
-      const VecX& from = swing.states[std::max<std::size_t>(k, 1) * swing.states.size() / states - 1];
+      const VecX& from = swing.states[(std::max<std::size_t>(k, 1) * swing.states.size() + states - 1) / states - 1];
       VecX x = model->rest();
       for (Index i = 0; i < model->nodes(); ++i)
         node(x, i) += displacement(from, swing.model->rest(), source, node(model->rest(), i));
