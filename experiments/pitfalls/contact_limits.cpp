@@ -185,7 +185,7 @@ void decide_jumps(Context& context) {
       {"face to edge", tip, face}, {"edge to corner", above_ridge, ridge}, {"edge to end of edge", edge, ridge}};
   bool changes_sign = false;
   for (const Border& border : borders) {
-    for (const double young : {1.0, 10.0, 100.0, 1e3, 1e4}) {
+    for (double young = 100; young < 1e8; young *= 1.5) {
       Pair pair(border.upper, border.lower, young);
       std::vector<double> apart, gradient_jump;
       double hessian_jump = kUnknown;
