@@ -397,8 +397,7 @@ void decide_gradients(Context& context) {
   good.note("failures", first.size()).note("reduction by further whole steps, median", median(all));
   if (good.verdict() == Verdict::fails)
     good.because(
-        fmt::format("of {} failures, all in steps whose residual is already near where it stagnates: the median "
-                    "reduction in all is {:.3g}",
+        fmt::format("the median of {} failures is {:.3g}; in the least of them rounding stops the residual earlier",
                     first.size(), median(all)));
   context.decide(good);
 }
