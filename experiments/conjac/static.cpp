@@ -18,19 +18,24 @@ namespace {
 
 constexpr double kStaticSize = 0.15;  // the largest that the paper's "5 to 15 cm" allows
 
-/// The body, rubber of E = 3e4 and nu = 0.49, its lowest tenth held, under gravity; or free in space.
+/// The body, rubber of E = 3e4 and nu = 0.49, stood on end so that it sags, its lowest tenth held, under gravity; or
+/// free in space.
 std::shared_ptr<const Model> standing(const MeshData& mesh, bool held) {
   BodyOptions body;
-  body.mesh = std::make_shared<TetMesh>(table_top(mesh, kStaticSize));
+  MeshData data = table_top(mesh, kStaticSize);
+  Vec3 high = Vec3::Zero();
+  for (const Vec3& p : data.vertices) high = high.cwiseMax(p);
+  Eigen::Index longest = 0;
+  high.maxCoeff(&longest);
+  for (Vec3& p : data.vertices) p = Vec3(p[(longest + 2) % 3], p[longest], p[(longest + 1) % 3]);
+  body.mesh = std::make_shared<TetMesh>(std::move(data));
   body.material = {find_law("stable-neo-hookean"), lame_from_young(3e4, 0.49)};
   ModelBuilder builder;
   if (held) builder.set_gravity({0, -9.81, 0});
   builder.add_body(body);
   std::vector<Index> base;
-  double high = 0;
-  for (const Vec3& p : body.mesh->vertices()) high = std::max(high, p.y());
   for (std::size_t i = 0; i < body.mesh->vertices().size(); ++i)
-    if (body.mesh->vertices()[i].y() < 0.1 * high) base.push_back(static_cast<Index>(i));
+    if (body.mesh->vertices()[i].y() < 0.1 * kStaticSize) base.push_back(static_cast<Index>(i));
   if (held) builder.add_pin({"base", base});
   return builder.build();
 }
