@@ -109,7 +109,7 @@ void run_aniso(Context& context) {
   double nearest = 1e300;
   for (const char* a : {"horizontal", "vertical", "diagonal", "helical"})
     for (const char* b : {"horizontal", "vertical", "diagonal", "helical"})
-      if (std::string_view(a) < b) nearest = std::min(nearest, distance(ends[a].x, ends[b].x) / kAnisoHeight);
+      if (std::string_view(a) < b) nearest = std::min(nearest, farthest_node(ends[a].x, ends[b].x) / kAnisoHeight);
   context.decide(
       Decision("conjac/fig-5/directions")
           .needs(all_rest, "all come to rest")

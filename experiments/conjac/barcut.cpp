@@ -231,7 +231,7 @@ void run_barcut(Context& context) {
     std::vector<Index> others;
     for (Index i = 0; i < run.model->nodes(); ++i)
       if (std::find(run.right_nodes.begin(), run.right_nodes.end(), i) == run.right_nodes.end()) others.push_back(i);
-    const double off = distance(PlainConjac(run.model, others, {}).balanced(run.end), run.end.x) / 0.12;
+    const double off = farthest_node(PlainConjac(run.model, others, {}).balanced(run.end), run.end.x) / 0.12;
     piece.between("shrinking a step near rest", median(shrink), 1 - kCutGamma - 0.01, 1 - kCutGamma + 0.01)
         .at_most("steps in which the distance rises", rises, 0)
         .at_most("distance to the full static solution at the end, over the size", off, 1e-8)

@@ -37,14 +37,14 @@ Settled settle(const std::shared_ptr<const Model>& model, const std::string& sol
     each(settled.state);
     if (settled.steps % 10 == 0)
       settled.growth = std::max(settled.growth, (meter.total(settled.state) - resting) / start);
-    const double moved = distance(settled.state.x, before);
+    const double moved = farthest_node(settled.state.x, before);
     settled.rests = moved < 1e-12 * size;
     if (settled.rests || moved > size) break;  // at rest, or gone
   }
   return settled;
 }
 
-double distance(const VecX& a, const VecX& b) {
+double farthest_node(const VecX& a, const VecX& b) {
   double most = 0;
   for (Eigen::Index i = 0; i + 2 < a.size(); i += 3) most = std::max(most, (a.segment<3>(i) - b.segment<3>(i)).norm());
   return most;

@@ -34,6 +34,6 @@ Settled settle(
     const std::function<void(const State&)>& each = [](const State&) {});
 
 /// The largest distance of a node between two states.
-double distance(const VecX& a, const VecX& b);
+double farthest_node(const VecX& a, const VecX& b);
 
 }  // namespace pliant::experiments

@@ -66,14 +66,14 @@ class Dragon {
     return row;
   }
 
-  Trial trial(const PullAndRelease& scene, const std::string& label, const std::string& solver,
-              const ParameterMap& parameters, double h = kStep) {
-    const Trial result = try_out(scene, solver, parameters, h, stop_);
+  ReleaseTrial trial(const PullAndRelease& scene, const std::string& label, const std::string& solver,
+                     const ParameterMap& parameters, double h = kStep) {
+    const ReleaseTrial result = try_out(scene, solver, parameters, h, stop_);
     report(scene, label, h, std::get<double>(parameters.at("beta")), result);
     return result;
   }
 
-  void report(const PullAndRelease& scene, const std::string& label, double h, double beta, const Trial& trial) {
+  void report(const PullAndRelease& scene, const std::string& label, double h, double beta, const ReleaseTrial& trial) {
     context_.row({{"body", scene.label},
                   {"method", label},
                   {"h", h},
@@ -110,7 +110,7 @@ void decide_betas(Dragon& dragon, const std::vector<DragonBody>& bodies) {
     const BetaRow& exact = body.vanilla.at("exact");
     const std::string best = body.best();
     const double rival = body.vanilla.at(best).smallest;
-    const Trial at_half =
+    const ReleaseTrial at_half =
         try_out(body.scene, "linearly-implicit", {{"beta", 0.5}, {"stiffness", "exact"}}, kStep, dragon.stop_);
     own.needs(!at_half.stable,
               name + ": VANILLA with the exact K is unstable at 0.5, so that the scene is hard enough");
@@ -149,8 +149,8 @@ void decide_betas(Dragon& dragon, const std::vector<DragonBody>& bodies) {
                                           std::count(first.vanilla.at("exact").stable.begin(),
                                                      first.vanilla.at("exact").stable.end(), 1),
                                           first.vanilla.at("exact").stable.size())));
-  const Trial& conjac = first.conjac.trial;
-  const Trial& vanilla = first.vanilla.at("exact").trial;
+  const ReleaseTrial& conjac = first.conjac.trial;
+  const ReleaseTrial& vanilla = first.vanilla.at("exact").trial;
   const auto half = static_cast<std::size_t>(0.5 / kStep);
   context.decide(Decision("conjac/fig-1/livelier")
                      .needs(!std::isnan(beta), "VANILLA with the exact K is stable at some beta")
@@ -165,10 +165,10 @@ void decide_betas(Dragon& dragon, const std::vector<DragonBody>& bodies) {
 void decide_paper_settings(Dragon& dragon, const PullAndRelease& scene) {
   Context& context = dragon.context_;
   context.progress(0.5, "the paper's settings");
-  const Trial conjac = dragon.trial(scene, "conjac, 8 nodes", "conjac", conjac_with(8));
-  const Trial vanilla =
+  const ReleaseTrial conjac = dragon.trial(scene, "conjac, 8 nodes", "conjac", conjac_with(8));
+  const ReleaseTrial vanilla =
       dragon.trial(scene, "VANILLA, exact K", "linearly-implicit", {{"beta", 3.7}, {"stiffness", "exact"}});
-  const auto per_step = [](const Trial& t) { return double(t.factorisations) / std::max(1, t.steps); };
+  const auto per_step = [](const ReleaseTrial& t) { return double(t.factorisations) / std::max(1, t.steps); };
   context.decide(Decision("conjac/intro/one-solve-a-step")
                      .needs(conjac.outcome == "completed" && vanilla.outcome == "completed", "both runs complete")
                      .equal("factorisations a step of conjac", per_step(conjac), 1)
@@ -185,8 +185,8 @@ void decide_paper_settings(Dragon& dragon, const PullAndRelease& scene) {
     for (double beta : {0.5, 1.0, 2.0, 3.7, 5.0}) {
       ParameterMap parameters = is_conjac ? conjac_with(8) : ParameterMap{{"stiffness", "exact"}};
       parameters["beta"] = beta;
-      const Trial t = dragon.trial(scene, is_conjac ? "conjac, 8 nodes" : "VANILLA, exact K",
-                                   is_conjac ? "conjac" : "linearly-implicit", parameters);
+      const ReleaseTrial t = dragon.trial(scene, is_conjac ? "conjac, 8 nodes" : "VANILLA, exact K",
+                                          is_conjac ? "conjac" : "linearly-implicit", parameters);
       if (t.stable) falls = falls && t.liveliness < last, last = t.liveliness, ++stable;
       lost = lost || (was_stable && !t.stable);
       was_stable = was_stable || t.stable;
@@ -200,9 +200,9 @@ void decide_paper_settings(Dragon& dragon, const PullAndRelease& scene) {
 
   // Few nodes, and none.
   std::vector<double> far;
-  const Trial none = try_out(scene, "conjac", conjac_with(0), kStep, dragon.stop_, Patience::to_the_end,
-                             [&](const State& s) { far.push_back((s.x - scene.rest.x).norm()); });
-  const Trial two = dragon.trial(scene, "conjac, 2 nodes", "conjac", conjac_with(2));
+  const ReleaseTrial none = try_out(scene, "conjac", conjac_with(0), kStep, dragon.stop_, Patience::to_the_end,
+                                    [&](const State& s) { far.push_back((s.x - scene.rest.x).norm()); });
+  const ReleaseTrial two = dragon.trial(scene, "conjac, 2 nodes", "conjac", conjac_with(2));
   dragon.report(scene, "conjac, 0 nodes", kStep, 0.5, none);
   context.decide(Decision("conjac/fig-1/two-nodes")
                      .needs(conjac.stable, "8 nodes are stable at 0.5")
@@ -214,9 +214,9 @@ void decide_paper_settings(Dragon& dragon, const PullAndRelease& scene) {
   // Near rest the distance shrinks by 1 - gamma a step; the end of a longer run is compared with VANILLA's.
   PullAndRelease longer = scene;
   longer.duration = 3;
-  const Trial settled = try_out(longer, "conjac", conjac_with(0), kStep, dragon.stop_);
+  const ReleaseTrial settled = try_out(longer, "conjac", conjac_with(0), kStep, dragon.stop_);
   longer.duration = 12;
-  const Trial full =
+  const ReleaseTrial full =
       try_out(longer, "linearly-implicit", {{"beta", 3.7}, {"stiffness", "on-demand"}}, 0.02, dragon.stop_);
   const auto begin = static_cast<std::size_t>(std::lround(scene.release / kStep)) + 20;
   double rise = 0, shrink = kNone;
@@ -243,7 +243,7 @@ void decide_step_sizes(Dragon& dragon, const DragonBody& body) {
   const auto largest = [&](const std::string& label, const std::string& solver, const ParameterMap& parameters) {
     for (double h : {2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4}) {
       if (h < context.number("least_h") || dragon.stop_()) break;
-      const Trial t = try_out(body.scene, solver, parameters, h, dragon.stop_, Patience::until_unstable);
+      const ReleaseTrial t = try_out(body.scene, solver, parameters, h, dragon.stop_, Patience::until_unstable);
       dragon.report(body.scene, label, h, 0.5, t);
       if (t.stable) return h;
     }
@@ -310,7 +310,7 @@ void decide_time(Dragon& dragon) {
   }
   PullAndRelease scene = pulled_body(*find_mesh(context, context.text("timed")), context.text("timed"));
   scene.duration = context.number("timed_duration");
-  const Trial conjac = dragon.trial(scene, "conjac, 6 nodes", "conjac", conjac_with(6));
+  const ReleaseTrial conjac = dragon.trial(scene, "conjac, 6 nodes", "conjac", conjac_with(6));
   Decision decision("conjac/fig-1/smaller-step-time");
   decision.needs(conjac.stable, "conjac with 6 nodes is stable at 0.5");
   double at_two = kNone;
@@ -346,7 +346,7 @@ void decide_how_many(Dragon& dragon) {
   const std::vector<std::string> bodies = context.list("bodies");
   for (const std::string& mesh : bodies) {
     const PullAndRelease scene = pulled_body(*find_mesh(context, mesh), mesh);
-    std::map<int, Trial> trials;
+    std::map<int, ReleaseTrial> trials;
     bool all = true;
     for (int nodes : {4, 6, 8, 16})
       trials[nodes] = dragon.trial(scene, fmt::format("conjac, {} nodes", nodes), "conjac", conjac_with(nodes)),

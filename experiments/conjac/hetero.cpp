@@ -92,7 +92,7 @@ void run_hetero(Context& context) {
                  {"steps_to_rest", run->steps},
                  {"rests", run->rests},
                  {"energy_over_start", run->growth},
-                 {"from_newton_over_height", distance(run->state.x, rest.x) / kHeteroHeight}});
+                 {"from_newton_over_height", farthest_node(run->state.x, rest.x) / kHeteroHeight}});
 
   std::vector<double> wide, alike;
   for (int layer = 0; layer < kLayers; ++layer) {
@@ -117,7 +117,7 @@ void run_hetero(Context& context) {
   context.decide(Decision("conjac/fig-4/same-shape")
                      .needs(conjac.rests && vanilla.rests, fmt::format("both come to rest at beta = {}", beta))
                      .at_most("largest distance over the height",
-                              distance(conjac.state.x, vanilla.state.x) / kHeteroHeight, 1e-8));
+                              farthest_node(conjac.state.x, vanilla.state.x) / kHeteroHeight, 1e-8));
   // The last time it is above the bound.
   std::size_t last = 0;
   for (std::size_t k = 0; k < unbalanced.size(); ++k)
@@ -128,7 +128,8 @@ void run_hetero(Context& context) {
           .at_least("imbalance at the start over the weight", unbalanced[0] / weight, 0.1)
           .at_most("imbalance at the end over the start", unbalanced.back() / unbalanced[0], 1e-6)
           .part("steps until it stays below 1e-6", double(last + 1), "before the end", last + 1 < unbalanced.size())
-          .at_most("end states apart, over the height", distance(conjac.state.x, with.state.x) / kHeteroHeight, 1e-8)
+          .at_most("end states apart, over the height", farthest_node(conjac.state.x, with.state.x) / kHeteroHeight,
+                   1e-8)
           .at_most("energy over the start, without", conjac.growth, 1.1)
           .at_most("energy over the start, with", with.growth, 1.1));
 }

@@ -141,7 +141,7 @@ void decide_soft(Context& context, TwistScene scene) {
     const auto off = [&](const BarRun& run) {
       double sum = 0;
       for (std::size_t k = 0; k < full.size() && k < run.states.size(); ++k)
-        sum += distance(run.states[k].x, full[k].x) / TwistScene::length / static_cast<double>(full.size());
+        sum += farthest_node(run.states[k].x, full[k].x) / TwistScene::length / static_cast<double>(full.size());
       return run.completed ? sum : std::numeric_limits<double>::quiet_NaN();
     };
     decision.needs(!full.empty(), fmt::format("the reference at E = {:g} completes", young));

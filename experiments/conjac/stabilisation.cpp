@@ -114,7 +114,7 @@ void decide_without(Context& context, TwistScene scene, double seconds) {
       if (gamma > 0 ? rests : (s % 20 == 19)) {
         const VecX balanced = conjac.balanced(state);
         if (!balanced.allFinite()) continue;
-        const double off = distance(balanced, state.x) / size;
+        const double off = farthest_node(balanced, state.x) / size;
         if (gamma > 0) rested = std::max(rested, off);
         most = std::max(most, off);
         if (gamma == 0 && state.time <= 2 + 1e-9) at_two = std::max(at_two, off);
@@ -151,7 +151,7 @@ void decide_rate(Context& context, const TwistScene& scene, const PullAndRelease
       const bool done = without.step(a, kPlainStep) && with.step(b, kPlainStep);
       decision.needs(done, name + ": both runs complete");
       if (!done) return;
-      worst = std::max(worst, distance(a.x, b.x) / size);
+      worst = std::max(worst, farthest_node(a.x, b.x) / size);
     }
     context.row({{"scene", name}, {"with_and_without_rate_of_J", worst}});
     decision.below(name + ": largest distance with and without the term, over the size", worst, 0.02)
@@ -167,7 +167,7 @@ void decide_rate(Context& context, const TwistScene& scene, const PullAndRelease
 }
 
 void decide_gamma(Context& context, const PullAndRelease& body) {
-  std::map<double, Trial> trials;
+  std::map<double, ReleaseTrial> trials;
   for (double gamma : {0.2, 1.0 / 3, 1.0}) {
     trials[gamma] = try_out(body, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"beta", 0.5}, {"gamma", gamma}},
                             kPlainStep, [&] { return context.stopped(); });
@@ -226,7 +226,7 @@ void decide_inversion(Context& context, const MeshData& mesh) {
     completed = linear->step(moving, kPlainStep).succeeded();
     growth = std::max(growth, meter.total(moving) / energy);
   }
-  const double off = distance(newton.x, model->rest()) / 0.1, left = inverted(newton);
+  const double off = farthest_node(newton.x, model->rest()) / 0.1, left = inverted(newton);
   context.row({{"inverted_at_start", share},
                {"energy", energy},
                {"newton_off_rest", off},

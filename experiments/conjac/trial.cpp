@@ -106,12 +106,13 @@ PullAndRelease pulled_body(const MeshData& mesh, const std::string& label, doubl
   return scene;
 }
 
-Trial try_out(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
-              const std::function<bool()>& stop, Patience patience, const std::function<void(const State&)>& each) {
+ReleaseTrial try_out(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
+                     const std::function<bool()>& stop, Patience patience,
+                     const std::function<void(const State&)>& each) {
   EnergyMeter meter(scene.model);
   const double resting = meter.potential(scene.rest);
   const auto stepper = make_stepper(scene.model, solver, as_published(solver, parameters));
-  Trial trial;
+  ReleaseTrial trial;
   State state = scene.model->rest_state();
   double released = -1, last = 0;
   int samples = 0;
@@ -163,12 +164,12 @@ BetaRow smallest_beta(const PullAndRelease& scene, const std::string& solver, co
                       double from, double to, const std::function<bool()>& stop) {
   BetaRow row;
   int in_a_row = 0;
-  Trial first;
+  ReleaseTrial first;
   const auto last = static_cast<int>(std::lround(10 * to));
   for (int k = static_cast<int>(std::lround(10 * from)); k <= last && !stop(); ++k) {
     ParameterMap with = parameters;
     with["beta"] = 0.1 * k;
-    Trial trial = try_out(scene, solver, with, h, stop, Patience::until_unstable);
+    ReleaseTrial trial = try_out(scene, solver, with, h, stop, Patience::until_unstable);
     row.beta.push_back(0.1 * k);
     row.stable.push_back(trial.stable);
     in_a_row = trial.stable ? in_a_row + 1 : 0;

@@ -37,7 +37,7 @@ PullAndRelease pulled_body(const MeshData& mesh, const std::string& label, doubl
 
 /// One run, judged as the contract does: stable when every step is done and the energy above that of the resting shape
 /// never exceeds 1.1 times that of the release and ends below it.
-struct Trial {
+struct ReleaseTrial {
   bool stable = false;
   double growth = 0;      ///< largest energy after the release over that of the release
   double liveliness = 0;  ///< L: mean kinetic energy 0.1 to 0.4 s after the release over the energy at the release
@@ -48,7 +48,7 @@ struct Trial {
   State end;
 };
 enum class Patience { to_the_end, until_unstable };
-Trial try_out(
+ReleaseTrial try_out(
     const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
     const std::function<bool()>& stop, Patience patience = Patience::to_the_end,
     const std::function<void(const State&)>& each = [](const State&) {});
@@ -58,7 +58,7 @@ struct BetaRow {
   std::vector<double> beta;
   std::vector<int> stable;
   double smallest = std::numeric_limits<double>::quiet_NaN();  ///< stable together with the next two
-  Trial trial;                                                 ///< at the smallest
+  ReleaseTrial trial;                                          ///< at the smallest
 };
 BetaRow smallest_beta(const PullAndRelease& scene, const std::string& solver, const ParameterMap& parameters, double h,
                       double from, double to, const std::function<bool()>& stop);

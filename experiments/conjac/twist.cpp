@@ -88,7 +88,7 @@ class TwistRuns {
       if (!run.completed || !most.completed) continue;
       double mean = 0, worst = 0;
       for (std::size_t k = 0; k < run.states.size(); ++k) {
-        const double d = distance(run.states[k].x, most.states[k].x) / TwistScene::length;
+        const double d = farthest_node(run.states[k].x, most.states[k].x) / TwistScene::length;
         mean += d / static_cast<double>(run.states.size());
         worst = std::max(worst, d);
       }
@@ -286,7 +286,7 @@ class TwistRuns {
     }
     context_.progress(0.92, "released body: reference");
     const PullAndRelease body = pulled_body(*find_mesh(context_, context_.text("body")), context_.text("body"));
-    const Trial trial =
+    const ReleaseTrial trial =
         try_out(body, "conjac", {{"dynamic_nodes", std::int64_t{8}}, {"gamma", 0.2}}, kTwistStep, stop_);
     // The reference is pulled in the same steps, but moves in finer ones from the release on.
     State state = body.model->rest_state();
