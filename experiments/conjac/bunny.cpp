@@ -202,8 +202,8 @@ void decide_friction_of(Context& context, const MeshData& mesh) {
     if (degrees < 15)
       decision.at_most("slope of 10 degrees: slides in 0.5 s, over the size", std::abs(slid) / kBunnySize, 0.01);
     else
-      decision.at_least("slope of 25 degrees: slides in 0.5 s, over half of Coulomb's", slid / (0.25 * expected * 0.25),
-                        1);
+      decision.at_least("slope of 25 degrees: slides in 0.5 s, over the size", slid / kBunnySize, 0.1)
+          .note("slope of 25 degrees: over what Coulomb's law gives", slid / (0.5 * expected * 0.25));
   }
   context.decide(decision);
 }
