@@ -146,14 +146,18 @@ void decide_rate(Context& context, const TwistScene& scene, const PullAndRelease
                            double size, int steps, const std::string& name) {
     PlainConjac without(model, nodes, {.gamma = gamma}), with(model, nodes, {.gamma = gamma, .rate_of_J = true});
     State a = model->rest_state(), b = a;
-    double worst = 0;
+    double worst = 0, reach = 0;
     for (int s = 0; s < steps && !context.stopped(); ++s) {
       const bool done = without.step(a, kPlainStep) && with.step(b, kPlainStep);
       decision.needs(done, name + ": both runs complete");
       if (!done) return;
       worst = std::max(worst, farthest_node(a.x, b.x) / size);
+      reach = std::max(reach, farthest_node(a.x, model->rest()) / size);
     }
     context.row({{"scene", name}, {"with_and_without_rate_of_J", worst}});
+    // The exact K is indefinite after a release: where that alone throws nodes away there is nothing to compare.
+    decision.needs(reach < 2,
+                   fmt::format("{}: the run without the term stays together (it reaches {:.2g} sizes)", name, reach));
     decision.below(name + ": largest distance with and without the term, over the size", worst, 0.02)
         .because(fmt::format("{}: {:.3g} of the size", name, worst));
   };
@@ -192,10 +196,8 @@ void decide_inversion(Context& context, const MeshData& mesh) {
   options.material = {find_law("stable-neo-hookean"), lame_from_young(3e4, 0.49)};
   ModelBuilder builder;
   builder.add_body(options);
-  // Six unknowns of three vertices, so that nothing floats and nothing is strained.
-  builder.add_pin({"a", {0}});
-  builder.add_pin({"b", {1}, {false, true, true}});
-  builder.add_pin({"c", {2}, {false, false, true}});
+  // Three vertices where they rest, so that nothing floats and nothing is strained.
+  builder.add_pin({"three", {0, 1, 2}});
   const auto model = builder.build();
   State start = model->rest_state();
   Random random(1);
