@@ -1,5 +1,7 @@
 #pragma once
 
+#include <oneapi/tbb/global_control.h>
+
 #include <vector>
 
 namespace pliant::experiments {
@@ -19,6 +21,11 @@ class ProcessorTime {
   double now() const;
   Of of_;
   double begin_;
+};
+
+/// While it lives, everything runs on one thread: for contenders that are timed.
+class OneThread {
+  tbb::global_control limit_{tbb::global_control::max_allowed_parallelism, 1};
 };
 
 }  // namespace pliant::experiments

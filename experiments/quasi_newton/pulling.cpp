@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/meshes.hpp"
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/quasi_newton/scenes.hpp"
 #include "experiments/random.hpp"
+#include "pliant/mesh/generators.hpp"
 #include "pliant/sim/grab.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
@@ -15,19 +17,20 @@ namespace pliant::experiments {
 namespace {
 
 void run_pulling(Context& context) {
-  const Table1Scene& scene = table1_scene("hippo");
+  const auto data = find_mesh(context, "hippo");
+  const auto mesh = std::make_shared<TetMesh>(data ? *data : cylinder({.radius = 0.4, .length = 1.7, .cells = 8}));
+  const double size = extent_of(mesh->vertices());
   const int frames = static_cast<int>(context.number("seconds") / kFrame);
   bool all_finite = true;
   double farthest = 0;
   for (const std::string& law : context.list("laws")) {
-    const auto mesh = table1_mesh(scene, context.text("meshes"), context.number("scale"));
     BodyOptions body;
     body.mesh = mesh;
-    body.material = {find_law(law), {scene.mu, scene.lambda}};
+    body.material = {find_law(law), {3.4e4, 1.7e5}};
     ModelBuilder builder;
     builder.set_gravity({0, -9.81, 0});
     builder.add_body(body);
-    builder.add_pin({"held", end_of(*mesh, longest_axis(*mesh), false)});
+    builder.add_pin({"held", outermost(*mesh, -Vec3::Unit(longest_axis(*mesh)), mesh->vertices().size() / 20)});
     const auto model = builder.build();
     const auto stepper = make_stepper(model, context.text("solver"));
     State state = model->rest_state();
@@ -43,9 +46,9 @@ void run_pulling(Context& context) {
         state.grabs.clear();
         if (done / 45 % 3 != 2) {
           const Vec3 d = random.direction();
-          if (const auto grab = grab_along_ray(*model, state.x, -3 * scene.size * d, d, 30)) {
+          if (const auto grab = grab_along_ray(*model, state.x, -3 * size * d, d, 30)) {
             state.grabs.push_back(*grab);
-            drift = 0.7 * scene.size * random.direction();  // m/s
+            drift = 0.7 * size * random.direction();  // m/s
             ++pulls;
           }
         }
@@ -54,8 +57,8 @@ void run_pulling(Context& context) {
       const StepReport report = stepper->step(state, kFrame);
       finite = report.advanced() && state.x.allFinite();
       ms += 1e3 * report.seconds.total;
-      most = std::max(most, (state.x - model->rest()).cwiseAbs().maxCoeff() / scene.size);
-      if (done % 30 == 0) reach.push_back((state.x - model->rest()).cwiseAbs().maxCoeff() / scene.size);
+      most = std::max(most, (state.x - model->rest()).cwiseAbs().maxCoeff() / size);
+      if (done % 30 == 0) reach.push_back((state.x - model->rest()).cwiseAbs().maxCoeff() / size);
     }
     context.row({{"law", law},
                  {"vertices", model->nodes()},
@@ -77,8 +80,7 @@ void run_pulling(Context& context) {
 Experiment pulling() {
   return {"quasi-newton/pulling",
           "Ten minutes of random pulling at a body, by grabs of its surface",
-          {{"meshes", "", "", "folder with hippo.mesh; empty: a generated body"},
-           {"scale", "0.7", "0.5", "resolution of the generated body"},
+          {meshes_option("hippo.mesh"),
            {"laws", "linear-corotated,neo-hookean", "neo-hookean", "to pull at"},
            {"solver", "quasi-newton", "quasi-newton", "any solver of the catalogue that minimises"},
            {"seconds", "600", "30", "simulated"}},

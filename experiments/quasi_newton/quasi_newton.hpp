@@ -1,11 +1,9 @@
 #pragma once
 
 #include "experiments/experiment.hpp"
+#include "experiments/quasi_newton/frames.hpp"
 
 namespace pliant::experiments {
-
-/// The time step of all of them, s.
-inline constexpr double kFrame = 1.0 / 30;
 
 /// The experiments of Liu, Bouaziz, Kavan 2017.
 std::vector<Experiment> quasi_newton_experiments();
@@ -19,5 +17,12 @@ Experiment shaken_bar();
 Experiment bunny_through_torus();
 Experiment anisotropic_cube();
 Experiment pulling();
+Experiment history_experiment();
+Experiment materials();
+Experiment squirrel();
+Experiment projective();
+Experiment integrators();
+Experiment cloth_experiment();
+Experiment collisions();
 
 }  // namespace pliant::experiments
