@@ -14,5 +14,9 @@ Experiment pxpbd_neo_hookean();
 Experiment pxpbd_muscle_box();
 Experiment pxpbd_grid();
 Experiment pxpbd_stability();
+Experiment pxpbd_zeta();
+Experiment pxpbd_identities();
+Experiment pxpbd_cost();
+Experiment pxpbd_laws();
 
 }  // namespace pliant::experiments

@@ -149,18 +149,18 @@ FrameScene cloth_scene(Index cells, double factor) {
 
 const std::vector<Table1Row>& table1_rows() {
   static const std::vector<Table1Row> rows = {
-      {"thin-sheet", "thin sheet", "thin_sheet", "polynomial", 80, 0, 1, 60, 12, 21, 4, 2.7e-8, 8.8e-4, 4.4, 184, 10.8},
-      {"sphere-spline-a", "sphere, spline A", "sphere", "spline-a", 80, 20, 1, 60, 12, 21, 4, 2.7e-7, 6.9e-4, 21.2, 188,
+      {"thin-sheet", "thin sheet", "thin_sheet", "polynomial", 80, 0, 16, 60, 12, 21, 4, 2.7e-8, 8.8e-4, 4.4, 184, 10.8},
+      {"sphere-spline-a", "sphere, spline A", "sphere", "spline-a", 80, 20, 8, 60, 12, 21, 4, 2.7e-7, 6.9e-4, 21.2, 188,
        24.5},
-      {"sphere-spline-b", "sphere, spline B", "sphere", "spline-b", 80, 20, 1, 60, 12, 21, 4, 6.9e-6, 2.5e-4, 19.7, 187,
+      {"sphere-spline-b", "sphere, spline B", "sphere", "spline-b", 80, 20, 0.25, 60, 12, 21, 4, 6.9e-6, 2.5e-4, 19.7, 187,
        21.8},
       {"shaking-bar", "shaking bar", "longbar", "linear-corotated", 80, 20, 1, 120, 24, 40, 8, 1.6e-4, 4.4e-3, 7.2, 171,
        10.1},
-      {"ditto", "ditto", "ditto", "neo-hookean", 80, 20, 1, 60, 12, 21, 4, 3e-5, 1.6e-3, 17.8, 305, 11.7},
+      {"ditto", "ditto", "ditto", "neo-hookean", 80, 20, 0.25, 60, 12, 21, 4, 3e-5, 1.6e-3, 17.8, 305, 11.7},
       {"hippo", "hippo", "hippo", "linear-corotated", 80, 20, 1, 60, 12, 21, 4, 2.2e-3, 3.7e-2, 40.6, 640, 11.9},
       {"twisting-bar", "twisting bar", "longbar2", "neo-hookean", 80, 20, 1, 60, 12, 21, 4, 9.4e-5, 7.9e-3, 45.6, 681,
        10.6},
-      {"cloth", "cloth", "", "springs", 80, 0, 1, 90, 15, 30, 5, 9.3e-4, 1.2e-2, 42.3, 798, 10.0},
+      {"cloth", "cloth", "", "springs", 80, 0, 4, 90, 15, 30, 5, 9.3e-4, 1.2e-2, 42.3, 798, 10.0},
       {"squirrel", "squirrel", "squirrel_modified", "polynomial", 80, 0, 1e3, 400, 20, 60, 5, 8.3e-8, 9.1e-6, 153, 2400,
        10.7},
       {"squirrel-large", "large squirrel", "dog", "polynomial", 80, 0, 1, 60, 10, 0, 0, 1.5e-5, 5.4e-5, 706, 15800,

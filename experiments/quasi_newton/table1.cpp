@@ -305,7 +305,7 @@ Experiment table1() {
            {"cloth", "80", "40", "cells of the cloth along an edge"},
            {"bunny_frames", "240", "90", "most frames of the bunny's way through the torus"},
            {"bunny_seconds", "4", "2", "that the ball takes for its way"},
-           {"trials", "7", "5", "factors on the moduli tried, besides two between"}},
+           {"trials", "7", "3", "factors on the moduli tried, besides two between"}},
           run_table1};
 }
 
