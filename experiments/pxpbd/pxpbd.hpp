@@ -18,5 +18,7 @@ Experiment pxpbd_zeta();
 Experiment pxpbd_identities();
 Experiment pxpbd_cost();
 Experiment pxpbd_laws();
+Experiment pxpbd_colouring();
+Experiment pxpbd_objects();
 
 }  // namespace pliant::experiments
