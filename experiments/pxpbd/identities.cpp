@@ -10,6 +10,7 @@
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/pxpbd/sweeps.hpp"
 #include "experiments/random.hpp"
+#include "pliant/sim/incremental_potential.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {

@@ -84,7 +84,6 @@ void run_zeta(Context& context) {
     steps.push_back(stretched_step(cells, kappas[k], "fixed-corotated", 1.5));
     xpbd.push_back(follow_sweeps(steps[k].model, steps[k].start, kPaperStep, "xpbd", {}, sweeps));
     auto& row = curves.emplace_back();
-    Json r = Json::object();
     for (double zeta : zetas) {
       row.push_back(follow_sweeps(steps[k].model, steps[k].start, kPaperStep, "b-pxpbd", {{"zeta", std::max(zeta, kAlmostZero)}}, sweeps));
       context.row({{"kappa", kappas[k]}, {"zeta", zeta}, {"r_100", std::isfinite(row.back().at(100)) ? Json(row.back().at(100)) : Json("diverges")},
