@@ -82,7 +82,9 @@ bool reduces(const SweepCurve& curve, const SweepCurve& xpbd) {
 }
 
 double largest_kappa_of(const std::shared_ptr<const Model>& model, double h) {
-  const auto stepper = make_stepper(model, "fp-pxpbd", sweeps_alone({}));
+  const auto stepper = make_stepper(model, "fp-pxpbd", sweeps_alone({{"iterations", std::int64_t{1}}}));
+  State state = model->rest_state();
+  stepper->step(state, h);  // elements know the masses of their corners from then on
   return dynamic_cast<PxpbdStepper&>(*stepper).largest_kappa(h);
 }
 

@@ -233,9 +233,9 @@ Experiment rotation() {
           {meshes_option("longbar.mesh"),
            {"cells", "6", "4", "of the cube along an edge, for condition numbers"},
            {"convergence_cells", "10", "6", "and for convergence"},
-           {"ratio", "2", "2", "lambda/mu"},
-           {"stretch", "1.2", "1.2", "of the cube where it is let go"},
-           {"density", "45", "45", "rho/(mu h^2), 1/m^2"},
+           {"ratio", "4", "4", "lambda/mu"},
+           {"stretch", "1.22", "1.22", "of the cube where it is let go"},
+           {"density", "20", "20", "rho/(mu h^2), 1/m^2"},
            {"states", "10", "3", "of the free bar"}},
           run_rotation};
 }
