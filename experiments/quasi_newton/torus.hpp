@@ -6,7 +6,7 @@
 
 namespace pliant::experiments {
 
-/// Fig. 4: a body falls onto a torus whose hole is narrower than it, and a ball pushes it through. Sizes are those of
+/// Fig. 4: a ball pushes a body through a torus whose hole is narrower than it. Sizes are those of
 /// the authors' commented scene (torus of radii 6 and 2, ball of radius 3), with the hole at 0.7 of the body's radius.
 struct TorusScene {
   FrameScene scene;
