@@ -103,8 +103,8 @@ void decide_quasistatic(Context& context) {
   const StepReport exact = make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-8}, {"max_iterations", std::int64_t{300}}})->step(truth, 1);
   decision.needs(exact.succeeded(), "Newton finds the equilibrium");
   for (const char* solver : {"fp-pxpbd", "b-pxpbd"}) {
-    ParameterMap parameters = sweeps_alone({{"integrator", "quasistatic"}, {"iterations", std::int64_t{20}}, {"rounds", std::int64_t{400}}});
-    if (std::string(solver) == "b-pxpbd") parameters["zeta"] = 0.5;
+    // zeta is left to the engine: relaxing takes long steps, with which 0.5 diverges.
+    const ParameterMap parameters = sweeps_alone({{"integrator", "quasistatic"}, {"iterations", std::int64_t{20}}, {"rounds", std::int64_t{400}}});
     State state = model->rest_state();
     make_stepper(model, solver, parameters)->step(state, 0.05);
     const double apart = (state.x - truth.x).norm() / (truth.x - model->rest()).norm();
