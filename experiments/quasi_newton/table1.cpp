@@ -140,7 +140,7 @@ RowResult measure_row(Context& context, const Table1Row& row) {
 }
 
 void decide_error(Context& context, const RowResult& result, double published, double published_newton) {
-  Decision decision("quasi-newton/table-1/error/" + result.id);
+  Decision decision(std::string("quasi-newton/table-1") + "/error/" + result.id);
   decision.needs(result.ran, "the converged run reaches its end")
       .needs(result.deformed, "the scene is deformed in half of the sampled frames")
       .needs(result.frames > 0, "at least half of the sampled frames have an error to measure")
