@@ -19,7 +19,8 @@ namespace pliant::experiments {
 namespace {
 
 /// Elements of a colour that share a node with an earlier one of it.
-Index conflicts(Index nodes, std::span<const Index> start, std::span<const Index> incident, std::span<const Index> colours) {
+Index conflicts(Index nodes, std::span<const Index> start, std::span<const Index> incident,
+                std::span<const Index> colours) {
   std::vector<std::set<Index>> met(static_cast<std::size_t>(nodes));
   Index count = 0;
   for (std::size_t e = 0; e < colours.size(); ++e) {
@@ -63,9 +64,14 @@ void decide_meshes(Context& context) {
     const double twenty = sweeping.seconds();
     const Index clashes = conflicts(static_cast<Index>(at.size()), start, incident, colours);
     decision.equal(name + ": elements that share a vertex with one of their colour", clashes, 0)
-        .at_most(name + ": colours over the most elements at a vertex", static_cast<double>(count) / *std::max_element(at.begin(), at.end()), 4)
+        .at_most(name + ": colours over the most elements at a vertex",
+                 static_cast<double>(count) / *std::max_element(at.begin(), at.end()), 4)
         .below(name + ": time of colouring over 20 sweeps", seconds / twenty, 1);
-    context.row({{"mesh", name}, {"elements", colours.size()}, {"colours", count}, {"ms", 1e3 * seconds}, {"ms_20_sweeps", 1e3 * twenty}});
+    context.row({{"mesh", name},
+                 {"elements", colours.size()},
+                 {"colours", count},
+                 {"ms", 1e3 * seconds},
+                 {"ms_20_sweeps", 1e3 * twenty}});
   }
   if (decision.verdict() == Verdict::fails) decision.because("see colours and milliseconds of each mesh");
   context.decide(decision);
@@ -79,7 +85,9 @@ void decide_grid(Context& context) {
     double longest = 0;
     for (std::size_t a = 0; a < 4; ++a)
       for (std::size_t b = 0; b < a; ++b)
-        longest = std::max(longest, (mesh->vertices()[static_cast<std::size_t>(t[a])] - mesh->vertices()[static_cast<std::size_t>(t[b])]).norm());
+        longest = std::max(longest, (mesh->vertices()[static_cast<std::size_t>(t[a])] -
+                                     mesh->vertices()[static_cast<std::size_t>(t[b])])
+                                        .norm());
     edge += longest / static_cast<double>(mesh->tets().size());
   }
   pbd::BackgroundGrid background(edge);
@@ -120,22 +128,29 @@ void decide_grid(Context& context) {
     }
     clashes += conflicts(background.node_count(), start, incident, colours);
   }
-  grid.equal("elements that share a grid node with one of their colour, in 50 substeps", clashes, 0).at_most("most grid nodes of an element", most_nodes, 32);
+  grid.equal("elements that share a grid node with one of their colour, in 50 substeps", clashes, 0)
+      .at_most("most grid nodes of an element", most_nodes, 32);
   warm.needs(changed >= 0.01, "at least 1% of the elements change colour in some substep")
       .below("median time from the last colours over that from scratch", median(warmed) / median(cold), 1)
       .equal("elements that share a grid node with one of their colour", clashes, 0)
       .at_most("colours over those from scratch, at most", ratio, 1.3)
       .note("largest share of elements that change colour", changed);
   if (warm.verdict() == Verdict::fails)
-    warm.because(fmt::format("{:.2f} ms from the last colours, {:.2f} ms from scratch, with {:.2f} times the colours", 1e3 * median(warmed), 1e3 * median(cold), ratio));
-  context.row({{"mesh", context.text("grid_body")}, {"ms_scratch", 1e3 * median(cold)}, {"ms_warm", 1e3 * median(warmed)}, {"changed", changed}, {"ratio", ratio}});
+    warm.because(fmt::format("{:.2f} ms from the last colours, {:.2f} ms from scratch, with {:.2f} times the colours",
+                             1e3 * median(warmed), 1e3 * median(cold), ratio));
+  context.row({{"mesh", context.text("grid_body")},
+               {"ms_scratch", 1e3 * median(cold)},
+               {"ms_warm", 1e3 * median(warmed)},
+               {"changed", changed},
+               {"ratio", ratio}});
   context.decide(grid);
   context.decide(warm);
 }
 
 void run_colouring(Context& context) {
   if (context.text("meshes").empty()) {
-    for (const Claim* own : claims_of("pxpbd/colouring")) context.decide(Decision(own->id).leave_undecided("a folder with the meshes was given (option meshes)"));
+    for (const Claim* own : claims_of("pxpbd/colouring"))
+      context.decide(Decision(own->id).leave_undecided("a folder with the meshes was given (option meshes)"));
     return;
   }
   decide_meshes(context);
@@ -148,7 +163,8 @@ Experiment pxpbd_colouring() {
   return {"pxpbd/colouring",
           "Colours of elements on meshes and on grids (figs. 5, 6)",
           {meshes_option("all meshes of the list"),
-           {"bodies", "thin_sheet,sphere,ditto,hippo,longbar2,bunny,squirrel_modified,dog,Armadillo13K,mat40x40,torus,sphere1K",
+           {"bodies",
+            "thin_sheet,sphere,ditto,hippo,longbar2,bunny,squirrel_modified,dog,Armadillo13K,mat40x40,torus,sphere1K",
             "thin_sheet,sphere,ditto,hippo,torus,sphere1K", "to colour"},
            {"grid_body", "bunny", "sphere", "that falls through the grid"}},
           run_colouring};

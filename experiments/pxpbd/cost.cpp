@@ -62,10 +62,12 @@ std::map<std::string, double> sweep_times(Context& context, Index cells, const s
   return times;
 }
 
-void decide_rows(Context& context, const std::map<Index, std::map<std::string, double>>& times, Index base, Index large) {
+void decide_rows(Context& context, const std::map<Index, std::map<std::string, double>>& times, Index base,
+                 Index large) {
   Decision small("pxpbd/section-3.3.2/small-modification"), comparable("pxpbd/section-3.3.5/comparable-speed"),
-      residual("pxpbd/table-1/residual-row"), budget("pxpbd/table-1/equal-budget-row"), hyper("pxpbd/table-1/hyperelastic-row"),
-      local("pxpbd/section-6/fp-local-cost"), svd("pxpbd/section-3.3.5/svd-dominates");
+      residual("pxpbd/table-1/residual-row"), budget("pxpbd/table-1/equal-budget-row"),
+      hyper("pxpbd/table-1/hyperelastic-row"), local("pxpbd/section-6/fp-local-cost"),
+      svd("pxpbd/section-3.3.5/svd-dominates");
   std::vector<Index> sizes = {base};
   if (large != base) sizes.push_back(large);
   for (Index cells : sizes) {
@@ -75,26 +77,31 @@ void decide_rows(Context& context, const std::map<Index, std::map<std::string, d
     comparable.at_most(where + ": FP-PXPBD sweep over XPBD sweep", t.at("fp-pxpbd") / t.at("xpbd"), 1.33);
   }
   const auto& t = times.at(base);
-  residual.at_most("B-PXPBD over XPBD", t.at("b-pxpbd") / t.at("xpbd"), 1.10).at_most("FP-PXPBD over XPBD", t.at("fp-pxpbd") / t.at("xpbd"), 1.15)
-      .note("ms of 40 sweeps, one thread: XPBD, B-PXPBD, FP-PXPBD", Json::array({40 * t.at("xpbd"), 40 * t.at("b-pxpbd"), 40 * t.at("fp-pxpbd")}));
+  residual.at_most("B-PXPBD over XPBD", t.at("b-pxpbd") / t.at("xpbd"), 1.10)
+      .at_most("FP-PXPBD over XPBD", t.at("fp-pxpbd") / t.at("xpbd"), 1.15)
+      .note("ms of 40 sweeps, one thread: XPBD, B-PXPBD, FP-PXPBD",
+            Json::array({40 * t.at("xpbd"), 40 * t.at("b-pxpbd"), 40 * t.at("fp-pxpbd")}));
   const auto& l = times.at(large);
   budget.between("7 sweeps of XPBD over 5 of FP-PXPBD", 7 * l.at("xpbd") / (5 * l.at("fp-pxpbd")), 0.8, 1.3)
       .between("7 sweeps of B-PXPBD over 5 of FP-PXPBD", 7 * l.at("b-pxpbd") / (5 * l.at("fp-pxpbd")), 0.8, 1.3);
   hyper.at_most("FP-PXPBD over XPBD", t.at("fp-pxpbd") / t.at("xpbd"), 2.0);
   local.at_least("full 9 x 9 solve over the rank-one formula", t.at("fp-pxpbd, full") / t.at("fp-pxpbd"), 2)
       .above("full 9 x 9 solve over XPBD", t.at("fp-pxpbd, full") / t.at("xpbd"), 1);
-  const double share_xpbd = 1 - t.at("xpbd, no decomposition") / t.at("xpbd"), share_fp = 1 - t.at("fp-pxpbd, no decomposition") / t.at("fp-pxpbd");
+  const double share_xpbd = 1 - t.at("xpbd, no decomposition") / t.at("xpbd"),
+               share_fp = 1 - t.at("fp-pxpbd, no decomposition") / t.at("fp-pxpbd");
   svd.at_least("XPBD: share of the rotation in a sweep", share_xpbd, 0.5)
       .at_least("FP-PXPBD: share of the rotation in a sweep", share_fp, 0.5)
       .note("measured by", "the same sweep with a law that needs no rotation")
       .leave_undecided("a sweep with the rotation given, or a profile: another law's sweep differs in more than that");
-  const std::string reason = fmt::format("ms a sweep of {}^3 cells on one thread: XPBD {:.2f}, B-PXPBD {:.2f}, FP-PXPBD {:.2f}, with 9 x 9 systems {:.2f}",
-                                         base, t.at("xpbd"), t.at("b-pxpbd"), t.at("fp-pxpbd"), t.at("fp-pxpbd, full"));
+  const std::string reason = fmt::format(
+      "ms a sweep of {}^3 cells on one thread: XPBD {:.2f}, B-PXPBD {:.2f}, FP-PXPBD {:.2f}, with 9 x 9 systems {:.2f}",
+      base, t.at("xpbd"), t.at("b-pxpbd"), t.at("fp-pxpbd"), t.at("fp-pxpbd, full"));
   for (Decision* decision : {&small, &comparable, &residual, &budget, &hyper, &local})
     if (decision->verdict() == Verdict::fails) decision->because(reason);
   if (svd.verdict() == Verdict::fails)
-    svd.because(fmt::format("the engine finds rotations without a full decomposition: {:.0f}% of a sweep of XPBD, {:.0f}% of FP-PXPBD", 100 * share_xpbd,
-                            100 * share_fp));
+    svd.because(fmt::format(
+        "the engine finds rotations without a full decomposition: {:.0f}% of a sweep of XPBD, {:.0f}% of FP-PXPBD",
+        100 * share_xpbd, 100 * share_fp));
   for (Decision* decision : {&small, &comparable, &residual, &budget, &hyper, &local, &svd}) context.decide(*decision);
 }
 
@@ -104,7 +111,8 @@ void decide_local(Context& context, Index cells, std::int64_t sweeps, const std:
   const SweepCurve low = follow_sweeps(step.model, step.start, kPaperStep, "fp-pxpbd", {}, sweeps),
                    full = follow_sweeps(step.model, step.start, kPaperStep, "fp-pxpbd", {{"local", "full"}}, sweeps);
   for (double r : {1e-2, 1e-4})
-    pays.below(fmt::format("ms to r = {:.0e} with the rank-one form", r), low.sweeps_to(r) * ms.at("fp-pxpbd"), full.sweeps_to(r) * ms.at("fp-pxpbd, full"))
+    pays.below(fmt::format("ms to r = {:.0e} with the rank-one form", r), low.sweeps_to(r) * ms.at("fp-pxpbd"),
+               full.sweeps_to(r) * ms.at("fp-pxpbd, full"))
         .at_most(fmt::format("sweeps to r = {:.0e}, rank-one over full", r), low.sweeps_to(r) / full.sweeps_to(r), 2);
   pays.leave_undecided("the share of the local linear solve in a visit, which is not measured apart from it");
   context.decide(pays);
@@ -114,15 +122,20 @@ void decide_local(Context& context, Index cells, std::int64_t sweeps, const std:
   double last = 0;
   Json table = Json::array();
   for (int n = 1; n <= 5; ++n) {
-    const SweepCurve c = follow_sweeps(step.model, step.start, kPaperStep, "fp-pxpbd", {{"inner", std::int64_t{n}}}, sweeps);
+    const SweepCurve c =
+        follow_sweeps(step.model, step.start, kPaperStep, "fp-pxpbd", {{"inner", std::int64_t{n}}}, sweeps);
     const double each = ms.at(fmt::format("fp-pxpbd, inner {}", n));
     grows = grows && each > last;
     last = each;
     to_goal.push_back(c.sweeps_to(1e-3) * each);
     table.push_back({n, c.at(40), each, c.sweeps_to(1e-3)});
   }
-  inner.part("time of a sweep with five inner iterations over that with one", ms.at("fp-pxpbd, inner 5") / ms.at("fp-pxpbd, inner 1"), "growing with each", grows)
-      .at_least("worst over best time to r = 1e-3", *std::max_element(to_goal.begin(), to_goal.end()) / *std::min_element(to_goal.begin(), to_goal.end()), 1.5)
+  inner
+      .part("time of a sweep with five inner iterations over that with one",
+            ms.at("fp-pxpbd, inner 5") / ms.at("fp-pxpbd, inner 1"), "growing with each", grows)
+      .at_least("worst over best time to r = 1e-3",
+                *std::max_element(to_goal.begin(), to_goal.end()) / *std::min_element(to_goal.begin(), to_goal.end()),
+                1.5)
       .note("inner, r after 40 sweeps, ms a sweep, sweeps to 1e-3", table);
   if (inner.verdict() == Verdict::fails) inner.because("see inner, r, milliseconds and sweeps");
   context.decide(inner);
@@ -147,27 +160,33 @@ void decide_parallel(Context& context, Index cells) {
     }
     ends[threads - 1] = state.x;
   }
-  decision.needs(median(idle) > 0.9, fmt::format("the machine has a core to spare (one thread got {:.0f}% of one)", 100 * median(idle)))
+  decision
+      .needs(median(idle) > 0.9,
+             fmt::format("the machine has a core to spare (one thread got {:.0f}% of one)", 100 * median(idle)))
       .equal("largest difference of one and two threads, m", (ends[0] - ends[1]).cwiseAbs().maxCoeff(), 0)
       .at_least("speed of two threads over one", median(wall[0]) / median(wall[1]), 1.5);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("{:.2f} and {:.2f} ms a step of four sweeps", 1e3 * median(wall[0]), 1e3 * median(wall[1])));
+    decision.because(
+        fmt::format("{:.2f} and {:.2f} ms a step of four sweeps", 1e3 * median(wall[0]), 1e3 * median(wall[1])));
   context.decide(decision);
 }
 
 void run_cost(Context& context) {
   const auto base = static_cast<Index>(context.number("cells")), large = static_cast<Index>(context.number("large"));
-  std::vector<TimedMethod> methods = {{"xpbd", "xpbd", {}}, {"b-pxpbd", "b-pxpbd", {{"zeta", 0.5}}}, {"fp-pxpbd", "fp-pxpbd", {}}};
+  std::vector<TimedMethod> methods = {
+      {"xpbd", "xpbd", {}}, {"b-pxpbd", "b-pxpbd", {{"zeta", 0.5}}}, {"fp-pxpbd", "fp-pxpbd", {}}};
   std::map<Index, std::map<std::string, double>> times;
   if (large != base) times[large] = sweep_times(context, large, methods);
   methods.push_back({"fp-pxpbd, full", "fp-pxpbd", {{"local", "full"}}});
   methods.push_back({"xpbd, no decomposition", "xpbd", {}, "macklin-mueller"});
   methods.push_back({"fp-pxpbd, no decomposition", "fp-pxpbd", {}, "macklin-mueller"});
-  for (int n = 1; n <= 5; ++n) methods.push_back({fmt::format("fp-pxpbd, inner {}", n), "fp-pxpbd", {{"inner", std::int64_t{n}}}});
+  for (int n = 1; n <= 5; ++n)
+    methods.push_back({fmt::format("fp-pxpbd, inner {}", n), "fp-pxpbd", {{"inner", std::int64_t{n}}}});
   times[base] = sweep_times(context, base, methods);
   if (context.stopped()) return;
   decide_rows(context, times, base, large);
-  decide_local(context, static_cast<Index>(context.number("local_cells")), static_cast<std::int64_t>(context.number("sweeps")), times[base]);
+  decide_local(context, static_cast<Index>(context.number("local_cells")),
+               static_cast<std::int64_t>(context.number("sweeps")), times[base]);
   decide_parallel(context, large);
 }
 

@@ -1,5 +1,5 @@
-// Fig. 2 of pxpbd: what each method makes of the same time. A cube held on its left sags under gravity; XPBD and B-PXPBD
-// take 7 sweeps a frame of four steps, FP-PXPBD 5, and Newton gets as long.
+// Fig. 2 of pxpbd: what each method makes of the same time. A cube held on its left sags under gravity; XPBD and
+// B-PXPBD take 7 sweeps a frame of four steps, FP-PXPBD 5, and Newton gets as long.
 
 #include <fmt/format.h>
 
@@ -30,7 +30,8 @@ double kinetic_energy(const Model& model, const VecX& v) {
 }
 
 template <class Step>
-BudgetRun run_frames(Context& context, const std::shared_ptr<const Model>& model, double size, const std::string& label, int frames, Step&& step) {
+BudgetRun run_frames(Context& context, const std::shared_ptr<const Model>& model, double size, const std::string& label,
+                     int frames, Step&& step) {
   BudgetRun run;
   run.label = label;
   State state = model->rest_state();
@@ -52,7 +53,8 @@ BudgetRun run_frames(Context& context, const std::shared_ptr<const Model>& model
 void run_equal_budget(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const int frames = static_cast<int>(context.number("frames"));
-  const double kappa = context.number("kappa"), edge = edge_for_kappa(kappa, 1e3, kPaperStep), size = edge * static_cast<double>(cells);
+  const double kappa = context.number("kappa"), edge = edge_for_kappa(kappa, 1e3, kPaperStep),
+               size = edge * static_cast<double>(cells);
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   const BodyOptions body = pxpbd_box({cells, cells, cells}, edge, "fixed-corotated", 1e3);
@@ -62,22 +64,28 @@ void run_equal_budget(Context& context) {
   const OneThread one;
 
   // 7 and 5 sweeps a frame do not divide into four steps: 2, 2, 2, 1 and 2, 1, 1, 1.
-  const auto sweeping = [&](const std::string& label, const std::string& solver, const ParameterMap& parameters, std::array<std::int64_t, 4> sweeps) {
+  const auto sweeping = [&](const std::string& label, const std::string& solver, const ParameterMap& parameters,
+                            std::array<std::int64_t, 4> sweeps) {
     std::map<std::int64_t, std::unique_ptr<Stepper>> steppers;
     for (std::int64_t n : sweeps) {
       ParameterMap own = sweeps_alone(parameters);
       own["iterations"] = n;
       if (!steppers.contains(n)) steppers[n] = make_stepper(model, solver, own);
     }
-    return run_frames(context, model, size, label, frames, [&](State& state, int, int s) { return steppers[sweeps[static_cast<std::size_t>(s)]]->step(state, kPaperStep).advanced(); });
+    return run_frames(context, model, size, label, frames, [&](State& state, int, int s) {
+      return steppers[sweeps[static_cast<std::size_t>(s)]]->step(state, kPaperStep).advanced();
+    });
   };
   std::vector<BudgetRun> runs;
   runs.push_back(sweeping("XPBD", "xpbd", {}, {2, 2, 2, 1}));
   runs.push_back(sweeping("B-PXPBD", "b-pxpbd", {{"zeta", 0.1}}, {2, 2, 2, 1}));
   runs.push_back(sweeping("FP-PXPBD", "fp-pxpbd", {}, {2, 1, 1, 1}));
   const double budget = runs[2].seconds;
-  const auto newton = make_stepper(model, "pod-newton", {{"criterion", "residual"}, {"tolerance", 1e-8}, {"max_iterations", std::int64_t{100}}});
-  const BudgetRun truth = run_frames(context, model, size, "Newton, converged", frames, [&](State& state, int, int) { return newton->step(state, kPaperStep).advanced(); });
+  const auto newton = make_stepper(
+      model, "pod-newton", {{"criterion", "residual"}, {"tolerance", 1e-8}, {"max_iterations", std::int64_t{100}}});
+  const BudgetRun truth = run_frames(context, model, size, "Newton, converged", frames, [&](State& state, int, int) {
+    return newton->step(state, kPaperStep).advanced();
+  });
   if (context.stopped()) return;
 
   const auto apart = [&](const BudgetRun& run, int frame) {
@@ -90,24 +98,38 @@ void run_equal_budget(Context& context) {
     }
     return sum / most;
   };
-  Decision stable("pxpbd/fig-2/xpbd-style-stable"), plausible("pxpbd/fig-2/plausible"), unstable("pxpbd/fig-2/newton-unstable"), expensive("pxpbd/fig-2/converged-newton-expensive");
+  Decision stable("pxpbd/fig-2/xpbd-style-stable"), plausible("pxpbd/fig-2/plausible"),
+      unstable("pxpbd/fig-2/newton-unstable"), expensive("pxpbd/fig-2/converged-newton-expensive");
   double best = 1e300;
   for (const BudgetRun& run : runs) {
     double far = 0;
     for (const VecX& x : run.frames) far = std::max(far, (x - model->rest()).cwiseAbs().maxCoeff() / size);
-    stable.equal(run.label + ": frames done", static_cast<double>(run.frames.size()), frames).at_most(run.label + ": farthest vertex in sizes", far, 2);
+    stable.equal(run.label + ": frames done", static_cast<double>(run.frames.size()), frames)
+        .at_most(run.label + ": farthest vertex in sizes", far, 2);
     const double sag = run.frames.empty() ? 0 : (run.frames.back() - model->rest()).cwiseAbs().maxCoeff() / size;
-    stable.needs(sag >= 0.1 || run.frames.size() < static_cast<std::size_t>(frames), run.label + ": sags by a tenth of its edge");
-    for (int frame : {10, 60}) plausible.at_most(fmt::format("{}, frame {}: mean distance to Newton over its largest displacement", run.label, frame), std::min(apart(run, frame), 1e6), 0.3);
-    plausible.equal(run.label + ": inverted elements at the end", run.frames.empty() ? 1 : static_cast<double>(model->bodies()[0].elastic->count_inverted(run.frames.back())), 0);
+    stable.needs(sag >= 0.1 || run.frames.size() < static_cast<std::size_t>(frames),
+                 run.label + ": sags by a tenth of its edge");
+    for (int frame : {10, 60})
+      plausible.at_most(
+          fmt::format("{}, frame {}: mean distance to Newton over its largest displacement", run.label, frame),
+          std::min(apart(run, frame), 1e6), 0.3);
+    plausible.equal(
+        run.label + ": inverted elements at the end",
+        run.frames.empty() ? 1 : static_cast<double>(model->bodies()[0].elastic->count_inverted(run.frames.back())), 0);
     if (run.stable) best = std::min(best, apart(run, frames));
-    context.row({{"method", run.label}, {"frames", run.frames.size()}, {"ms_per_frame", 1e3 * run.seconds}, {"apart_10", std::min(apart(run, 10), 1e6)}, {"apart_60", std::min(apart(run, frames), 1e6)}, {"farthest", far}});
+    context.row({{"method", run.label},
+                 {"frames", run.frames.size()},
+                 {"ms_per_frame", 1e3 * run.seconds},
+                 {"apart_10", std::min(apart(run, 10), 1e6)},
+                 {"apart_60", std::min(apart(run, frames), 1e6)},
+                 {"farthest", far}});
   }
   context.row({{"method", truth.label}, {"frames", truth.frames.size()}, {"ms_per_frame", 1e3 * truth.seconds}});
-  expensive.needs(truth.stable, "the converged run reaches its end").at_least("converged Newton's time over the budget, a frame", truth.seconds / budget, 10);
+  expensive.needs(truth.stable, "the converged run reaches its end")
+      .at_least("converged Newton's time over the budget, a frame", truth.seconds / budget, 10);
 
-  // Newton in the same time: an iteration a step with conjugate gradients cut off, with and without a line search; and a
-  // direct iteration every so many steps.
+  // Newton in the same time: an iteration a step with conjugate gradients cut off, with and without a line search; and
+  // a direct iteration every so many steps.
   bool wild = false;
   double nearest = 1e300;
   const auto late = [&](const BudgetRun& run) {
@@ -119,14 +141,26 @@ void run_equal_budget(Context& context) {
     const bool jitters = run.stable && late(run) > 3 * late(truth);
     wild = wild || !run.stable || jitters;
     nearest = std::min(nearest, run.stable ? apart(run, frames) : 1e300);
-    unstable.note(run.label, Json{{"frames", run.frames.size()}, {"apart", std::min(apart(run, frames), 1e6)}, {"kinetic over the converged run's", late(run) / late(truth)}, {"ms a frame", 1e3 * run.seconds}});
-    context.row({{"method", run.label}, {"frames", run.frames.size()}, {"ms_per_frame", 1e3 * run.seconds}, {"apart_60", std::min(apart(run, frames), 1e6)}});
+    unstable.note(run.label, Json{{"frames", run.frames.size()},
+                                  {"apart", std::min(apart(run, frames), 1e6)},
+                                  {"kinetic over the converged run's", late(run) / late(truth)},
+                                  {"ms a frame", 1e3 * run.seconds}});
+    context.row({{"method", run.label},
+                 {"frames", run.frames.size()},
+                 {"ms_per_frame", 1e3 * run.seconds},
+                 {"apart_60", std::min(apart(run, frames), 1e6)}});
   };
   for (const char* search : {"robust", "none"}) {
     // As many iterations of conjugate gradients as fit into a quarter of the budget, found by trying.
     std::int64_t fits = 0;
     for (std::int64_t n : {1, 2, 4, 8, 16}) {
-      const auto trial = make_stepper(model, "pod-newton", {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}, {"linear", "pcg"}, {"preconditioner", "block-jacobi"}, {"linear_iterations", n}, {"line_search", search}});
+      const auto trial = make_stepper(model, "pod-newton",
+                                      {{"max_iterations", std::int64_t{1}},
+                                       {"tolerance", 0.0},
+                                       {"linear", "pcg"},
+                                       {"preconditioner", "block-jacobi"},
+                                       {"linear_iterations", n},
+                                       {"line_search", search}});
       std::vector<double> seconds;
       for (int k = 0; k < 6; ++k) {
         State state = model->rest_state();
@@ -137,15 +171,25 @@ void run_equal_budget(Context& context) {
       if (median(seconds) <= budget / 4) fits = n;
     }
     if (fits == 0) {
-      unstable.note(fmt::format("Newton by conjugate gradients, line search {}", search), "not one iteration fits into the budget");
+      unstable.note(fmt::format("Newton by conjugate gradients, line search {}", search),
+                    "not one iteration fits into the budget");
       fits = 1;
     }
-    const auto cut = make_stepper(model, "pod-newton", {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}, {"linear", "pcg"}, {"preconditioner", "block-jacobi"}, {"linear_iterations", fits}, {"line_search", search}});
-    judge_form(run_frames(context, model, size, fmt::format("Newton, {} CG, line search {}", fits, search), frames, [&](State& state, int, int) { return cut->step(state, kPaperStep).advanced(); }));
+    const auto cut = make_stepper(model, "pod-newton",
+                                  {{"max_iterations", std::int64_t{1}},
+                                   {"tolerance", 0.0},
+                                   {"linear", "pcg"},
+                                   {"preconditioner", "block-jacobi"},
+                                   {"linear_iterations", fits},
+                                   {"line_search", search}});
+    judge_form(run_frames(context, model, size, fmt::format("Newton, {} CG, line search {}", fits, search), frames,
+                          [&](State& state, int, int) { return cut->step(state, kPaperStep).advanced(); }));
   }
   {
-    const auto direct = make_stepper(model, "pod-newton", {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}, {"linear", "direct"}});
-    const auto none = make_stepper(model, "pod-newton", {{"max_iterations", std::int64_t{0}}, {"tolerance", 0.0}, {"start", "prediction"}});
+    const auto direct = make_stepper(model, "pod-newton",
+                                     {{"max_iterations", std::int64_t{1}}, {"tolerance", 0.0}, {"linear", "direct"}});
+    const auto none = make_stepper(model, "pod-newton",
+                                   {{"max_iterations", std::int64_t{0}}, {"tolerance", 0.0}, {"start", "prediction"}});
     std::vector<double> seconds;
     for (int k = 0; k < 5; ++k) {
       State state = model->rest_state();
@@ -154,19 +198,25 @@ void run_equal_budget(Context& context) {
       if (k > 0) seconds.push_back(clock.seconds());
     }
     const int every = std::max(1, static_cast<int>(std::ceil(median(seconds) / (budget / 4))));
-    judge_form(run_frames(context, model, size, fmt::format("Newton, direct, every {} steps", every), frames, [&](State& state, int f, int s) {
-      return ((4 * f + s) % every == every - 1 ? direct : none)->step(state, kPaperStep).advanced();
-    }));
+    judge_form(
+        run_frames(context, model, size, fmt::format("Newton, direct, every {} steps", every), frames,
+                   [&](State& state, int f, int s) {
+                     return ((4 * f + s) % every == every - 1 ? direct : none)->step(state, kPaperStep).advanced();
+                   }));
   }
   unstable.needs(best < 1e300, "one of the XPBD-style methods is stable")
       .part("a form of Newton that explodes or jitters (1)", wild ? 1 : 0, "1", wild)
-      .at_least("nearest form's distance to the converged run over that of the best XPBD-style method", std::min(nearest, 1e6) / best, 1);
+      .at_least("nearest form's distance to the converged run over that of the best XPBD-style method",
+                std::min(nearest, 1e6) / best, 1);
   for (Decision* decision : {&stable, &plausible, &unstable, &expensive}) {
     decision->note("kappa", kappa).note("budget, ms a frame", 1e3 * budget);
     if (decision->verdict() == Verdict::fails)
-      decision->because(fmt::format("at kappa {:g} and {:.1f} ms a frame: distances to converged Newton at the end {:.2g} (XPBD), {:.2g} (B-PXPBD), {:.2g} (FP-PXPBD), {:.2g} (nearest Newton); "
-                                    "converged Newton takes {:.0f} ms",
-                                    kappa, 1e3 * budget, std::min(apart(runs[0], frames), 1e6), std::min(apart(runs[1], frames), 1e6), std::min(apart(runs[2], frames), 1e6), std::min(nearest, 1e6), 1e3 * truth.seconds));
+      decision->because(
+          fmt::format("at kappa {:g} and {:.1f} ms a frame: distances to converged Newton at the end {:.2g} (XPBD), "
+                      "{:.2g} (B-PXPBD), {:.2g} (FP-PXPBD), {:.2g} (nearest Newton); "
+                      "converged Newton takes {:.0f} ms",
+                      kappa, 1e3 * budget, std::min(apart(runs[0], frames), 1e6), std::min(apart(runs[1], frames), 1e6),
+                      std::min(apart(runs[2], frames), 1e6), std::min(nearest, 1e6), 1e3 * truth.seconds));
     context.decide(*decision);
   }
 }
@@ -176,7 +226,9 @@ void run_equal_budget(Context& context) {
 Experiment pxpbd_equal_budget() {
   return {"pxpbd/equal-budget",
           "A cube of 32^3 vertices sags: FP-PXPBD, B-PXPBD, XPBD and Newton with the same time a frame (fig. 2)",
-          {{"cells", "31", "11", "cells along an edge"}, {"kappa", "0.5", "0.5", "stiffness number, which sets the size of the cube"}, {"frames", "60", "60", "of four steps of 0.01 s"}},
+          {{"cells", "31", "11", "cells along an edge"},
+           {"kappa", "0.5", "0.5", "stiffness number, which sets the size of the cube"},
+           {"frames", "60", "60", "of four steps of 0.01 s"}},
           run_equal_budget};
 }
 

@@ -110,9 +110,16 @@ void decide_bars(Context& context) {
       .at_least("share of elements stretched beyond 0.7 to 1.4", stretched, 0.05)
       .note("farthest vertex from rest, m", farthest);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("{} of {} steps, bars touch over {:.0f}% of their length, {:.2g} of the vertices inside, {:.2g} of the elements far stretched; {}", done, steps, 100 * touching,
-                                 inside, stretched, why));
-  context.row({{"scene", "four bars"}, {"vertices", model->nodes()}, {"steps", done}, {"touching", touching}, {"inside", inside}, {"stretched", stretched}});
+    decision.because(
+        fmt::format("{} of {} steps, bars touch over {:.0f}% of their length, {:.2g} of the vertices inside, {:.2g} of "
+                    "the elements far stretched; {}",
+                    done, steps, 100 * touching, inside, stretched, why));
+  context.row({{"scene", "four bars"},
+               {"vertices", model->nodes()},
+               {"steps", done},
+               {"touching", touching},
+               {"inside", inside},
+               {"stretched", stretched}});
   context.decide(decision);
 }
 

@@ -108,15 +108,20 @@ void decide_affine(Context& context) {
     for (int i = 0; i < 4; ++i) composed.segment<3>(3 * i) += b;
     apart = std::max(apart, (composed - dense).norm() / dense.norm());
     Mat3 inertia = Mat3::Zero();
-    for (Eigen::Index i = 0; i < 4; ++i) inertia += e.mass[i] * (e.X.col(i) - e.centre) * (e.X.col(i) - e.centre).transpose();
+    for (Eigen::Index i = 0; i < 4; ++i)
+      inertia += e.mass[i] * (e.X.col(i) - e.centre) * (e.X.col(i) - e.centre).transpose();
     for (int p = 0; p < 9; ++p)
       for (int q = 0; q < 9; ++q)
-        block = std::max(block, std::abs(affine(p, q) - (p % 3 == q % 3 ? inertia(p / 3, q / 3) : 0.0)) / inertia.norm());
+        block =
+            std::max(block, std::abs(affine(p, q) - (p % 3 == q % 3 ? inertia(p / 3, q / 3) : 0.0)) / inertia.norm());
   }
-  split.at_most("dense and split solution, relative", apart, 1e-10).at_most("inertia tensor against delta times a 3 x 3 matrix", block, 1e-10);
+  split.at_most("dense and split solution, relative", apart, 1e-10)
+      .at_most("inertia tensor against delta times a 3 x 3 matrix", block, 1e-10);
   identity.at_most("D^T B / V - 1, tetrahedra", wrong, 1e-12).at_most("D^T B / V - 1, triangles", flat, 1e-12);
-  if (split.verdict() == Verdict::fails) split.because(fmt::format("largest difference {:.1e} over 1000 elements, slivers among them", apart));
-  if (identity.verdict() == Verdict::fails) identity.because(fmt::format("rounding in slivers: {:.1e} and {:.1e}", wrong, flat));
+  if (split.verdict() == Verdict::fails)
+    split.because(fmt::format("largest difference {:.1e} over 1000 elements, slivers among them", apart));
+  if (identity.verdict() == Verdict::fails)
+    identity.because(fmt::format("rounding in slivers: {:.1e} and {:.1e}", wrong, flat));
   context.decide(split);
   context.decide(identity);
 }
@@ -138,7 +143,8 @@ void decide_sherman_morrison(Context& context) {
     cofactor << F.col(1).cross(F.col(2)), F.col(2).cross(F.col(0)), F.col(0).cross(F.col(1));
     const Vec9 W = Eigen::Map<const Vec9>(cofactor.data());
     const Mat9 Z = (D.transpose() * M * D + 2 * e.volume * h2 * lame.mu * Mat9::Identity()).inverse();
-    const Mat9 A = D.transpose() * M * D + h2 * e.volume * (2 * lame.mu * Mat9::Identity() + lame.lambda * W * W.transpose());
+    const Mat9 A =
+        D.transpose() * M * D + h2 * e.volume * (2 * lame.mu * Mat9::Identity() + lame.lambda * W * W.transpose());
     const Mat9 as_printed = Z - Z * W * W.transpose() * Z / (1 + W.dot(Z * W));
     const double c = h2 * e.volume * lame.lambda;
     const Mat9 inserted = Z - c * Z * W * W.transpose() * Z / (1 + c * W.dot(Z * W));
@@ -148,22 +154,27 @@ void decide_sherman_morrison(Context& context) {
   decision.at_most("as printed: largest entry of (49) times (48) less the identity", printed, 1e-10)
       .note("with h^2 V lambda inserted", corrected);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("fails as printed ({:.2g}), holds corrected ({:.1e}): the coefficient h^2 V lambda is missing on W (x) W", printed, corrected));
+    decision.because(fmt::format(
+        "fails as printed ({:.2g}), holds corrected ({:.1e}): the coefficient h^2 V lambda is missing on W (x) W",
+        printed, corrected));
   context.decide(decision);
 }
 
 void decide_primal(Context& context) {
   const HardStep step = stretched_step(6, 4, "fixed-corotated", 1.5);
-  Decision first("pxpbd/section-3.3/first-sweep-exact"), coincides("pxpbd/section-3.3.1/coincides"), totals("pxpbd/section-3.3.2/stored-totals");
+  Decision first("pxpbd/section-3.3/first-sweep-exact"), coincides("pxpbd/section-3.3.1/coincides"),
+      totals("pxpbd/section-3.3.2/stored-totals");
   PlainXpbd xpbd(*step.model, {});
   xpbd.begin_step(step.start, kPaperStep);
   const double at_start = xpbd.primal_residual().norm(), start = xpbd.true_residual();
   double scale = 0;
-  for (Index i = 0; i < step.model->nodes(); ++i) scale += std::pow(step.model->mass().lumped()[i] * node(xpbd.positions(), i).norm(), 2);
+  for (Index i = 0; i < step.model->nodes(); ++i)
+    scale += std::pow(step.model->mass().lumped()[i] * node(xpbd.positions(), i).norm(), 2);
   // (15) and (18) at the first constraint, where g is zero; and (20) against (22) at every visit.
   double first_difference = -1, largest = 0, mean = 0;
   int visits = 0;
-  xpbd.on_visit = [&](const PlainXpbd::Corners& sum, const PlainXpbd::Corners& stored, const PlainXpbd::Corners& plain) {
+  xpbd.on_visit = [&](const PlainXpbd::Corners& sum, const PlainXpbd::Corners& stored,
+                      const PlainXpbd::Corners& plain) {
     double difference = 0, length = 0, other = 0, whole = 0;
     for (std::size_t a = 0; a < 4; ++a) {
       difference += (sum[a] - plain[a]).squaredNorm();
@@ -183,13 +194,15 @@ void decide_primal(Context& context) {
   xpbd.on_visit = nullptr;
   for (int k = 2; k < 10; ++k) xpbd.sweep();
   const double later = xpbd.primal_residual().norm() / (kPaperStep * kPaperStep) / start;
-  first.at_most("|g| at the start over |M x~|", at_start / std::sqrt(scale), 1e-14).above("|g|/h^2 after 10 sweeps over the start of r", later, 1e-3);
+  first.at_most("|g| at the start over |M x~|", at_start / std::sqrt(scale), 1e-14)
+      .above("|g|/h^2 after 10 sweeps over the start of r", later, 1e-3);
   context.decide(first);
 
   double bits = 0;
   State a = step.start, b = step.start;
   const auto plain = make_stepper(step.model, "xpbd", sweeps_alone({{"iterations", std::int64_t{10}}}));
-  const auto blended = make_stepper(step.model, "b-pxpbd", sweeps_alone({{"iterations", std::int64_t{10}}, {"zeta", 1.0}}));
+  const auto blended =
+      make_stepper(step.model, "b-pxpbd", sweeps_alone({{"iterations", std::int64_t{10}}, {"zeta", 1.0}}));
   for (int k = 0; k < 20; ++k) {
     plain->step(a, kPaperStep);
     blended->step(b, kPaperStep);
@@ -197,7 +210,8 @@ void decide_primal(Context& context) {
   }
   coincides.below("difference of (15) and (18) at the first constraint over their length", first_difference, 1e-12)
       .equal("largest difference of zeta = 1 and XPBD over 20 steps, m", bits, 0);
-  if (coincides.verdict() == Verdict::fails) coincides.because(fmt::format("{:.1e} at the first constraint, {:.1e} m over the run", first_difference, bits));
+  if (coincides.verdict() == Verdict::fails)
+    coincides.because(fmt::format("{:.1e} at the first constraint, {:.1e} m over the run", first_difference, bits));
   context.decide(coincides);
 
   // Which of the two reduces r better, with zeta = 0.5.
@@ -212,9 +226,10 @@ void decide_primal(Context& context) {
       .note("mean difference", mean / std::max(1, visits))
       .note("r after 10 sweeps with zeta = 0.5, by (22) and by (20)", Json::array({r[0], r[1]}));
   if (totals.verdict() == Verdict::fails)
-    totals.because(fmt::format("(22) is only the term c = d of (20): the two are {:.2g} of their length apart on average; after 10 sweeps r "
-                               "is {:.2g} by (22) and {:.2g} by (20)",
-                               mean / std::max(1, visits), r[0], r[1]));
+    totals.because(fmt::format(
+        "(22) is only the term c = d of (20): the two are {:.2g} of their length apart on average; after 10 sweeps r "
+        "is {:.2g} by (22) and {:.2g} by (20)",
+        mean / std::max(1, visits), r[0], r[1]));
   context.decide(totals);
 }
 
@@ -232,14 +247,18 @@ void decide_zero_primal(Context& context) {
     potential.gradient(potential.problem().predicted_start(), g);
     double inertia = 0;
     for (Index i = 0; i < step.model->nodes(); ++i)
-      inertia += std::pow(step.model->mass().lumped()[i] / (kPaperStep * kPaperStep) * (node(curve.x, i) - node(potential.problem().predicted, i)).norm(), 2);
+      inertia += std::pow(step.model->mass().lumped()[i] / (kPaperStep * kPaperStep) *
+                              (node(curve.x, i) - node(potential.problem().predicted, i)).norm(),
+                          2);
     double largest = 0;
-    for (std::size_t k = 1; k < curve.primal.size(); ++k) largest = std::max(largest, curve.primal[k] * g.norm() / std::sqrt(inertia));
+    for (std::size_t k = 1; k < curve.primal.size(); ++k)
+      largest = std::max(largest, curve.primal[k] * g.norm() / std::sqrt(inertia));
     decision.at_most(fmt::format("{}: largest |g| over |M(x - x~)|", law), largest, 1e-12);
     context.row({{"law", law}, {"largest_primal", largest}, {"r", curve.last()}});
   }
   if (decision.verdict() == Verdict::fails)
-    decision.because("the engine keeps the stress that goes with the displacement; what is left is rounding summed over the sweeps");
+    decision.because(
+        "the engine keeps the stress that goes with the displacement; what is left is rounding summed over the sweeps");
   context.decide(decision);
 }
 

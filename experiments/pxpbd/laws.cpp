@@ -47,7 +47,8 @@ void decide_general(Context& context) {
         .equal(name + ": stable steps", done, 200);
     context.row({{"law", name}, {"r", fp.last()}, {"apart", apart}, {"steps", done}});
     if (fp.last() > 1e-4 || apart > 1e-4 || done < 200)
-      decision.because(fmt::format("{}: r = {:.1e} after 500 sweeps, {:.1e} from Newton, {} steps stable", name, fp.last(), apart, done));
+      decision.because(fmt::format("{}: r = {:.1e} after 500 sweeps, {:.1e} from Newton, {} steps stable", name,
+                                   fp.last(), apart, done));
   }
   context.decide(decision);
 }
@@ -80,11 +81,18 @@ void decide_epsilon(Context& context) {
     for (const VecX& x : runs[0]) displaced = std::max(displaced, (x - model->rest()).norm());
     for (std::size_t e = 1; e < runs.size(); ++e) {
       double apart = 0;
-      for (std::size_t k = 0; k < runs[e].size(); ++k) apart = std::max(apart, (runs[e][k] - runs[0][k]).norm() / displaced);
-      const std::string what = fmt::format("{}, epsilon {}", zeta == 1 ? "XPBD" : "B-PXPBD", e == 1 ? "1e-8" : e == 2 ? "1e-4" : "1e-2");
+      for (std::size_t k = 0; k < runs[e].size(); ++k)
+        apart = std::max(apart, (runs[e][k] - runs[0][k]).norm() / displaced);
+      const std::string what = fmt::format("{}, epsilon {}", zeta == 1 ? "XPBD" : "B-PXPBD",
+                                           e == 1   ? "1e-8"
+                                           : e == 2 ? "1e-4"
+                                                    : "1e-2");
       decision.at_most(what + ": largest difference over the displacement", std::isfinite(apart) ? apart : 1e300, 0.01);
       context.row({{"law", what}, {"apart", apart}});
-      if (!(apart <= 0.01)) decision.because(fmt::format("{}: {:.2g} of the displacement apart: the converged solution is the same, ten sweeps are not", what, apart));
+      if (!(apart <= 0.01))
+        decision.because(
+            fmt::format("{}: {:.2g} of the displacement apart: the converged solution is the same, ten sweeps are not",
+                        what, apart));
     }
   }
   context.decide(decision);
@@ -100,17 +108,25 @@ void decide_quasistatic(Context& context) {
   builder.add_pin({"left", body.mesh->sets().at("x-min")});
   const auto model = builder.build();
   State truth = model->rest_state();
-  const StepReport exact = make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-8}, {"max_iterations", std::int64_t{300}}})->step(truth, 1);
+  const StepReport exact = make_stepper(model, "pod-newton",
+                                        {{"integrator", "quasistatic"},
+                                         {"criterion", "residual"},
+                                         {"tolerance", 1e-8},
+                                         {"max_iterations", std::int64_t{300}}})
+                               ->step(truth, 1);
   decision.needs(exact.succeeded(), "Newton finds the equilibrium");
   for (const char* solver : {"fp-pxpbd", "b-pxpbd"}) {
     // zeta is left to the engine: relaxing takes long steps, with which 0.5 diverges.
-    const ParameterMap parameters = sweeps_alone({{"integrator", "quasistatic"}, {"iterations", std::int64_t{20}}, {"rounds", std::int64_t{400}}});
+    const ParameterMap parameters =
+        sweeps_alone({{"integrator", "quasistatic"}, {"iterations", std::int64_t{20}}, {"rounds", std::int64_t{400}}});
     State state = model->rest_state();
     make_stepper(model, solver, parameters)->step(state, 0.05);
     const double apart = (state.x - truth.x).norm() / (truth.x - model->rest()).norm();
     decision.at_most(std::string(solver) + ": distance to Newton over the displacement", apart, 1e-4);
     context.row({{"law", std::string("quasistatic, ") + solver}, {"apart", apart}});
-    if (!(apart <= 1e-4)) decision.because(fmt::format("{} is {:.1e} of the displacement away after 400 rounds of 20 sweeps", solver, apart));
+    if (!(apart <= 1e-4))
+      decision.because(
+          fmt::format("{} is {:.1e} of the displacement away after 400 rounds of 20 sweeps", solver, apart));
   }
   context.decide(decision);
 }
@@ -127,7 +143,12 @@ void decide_iterations(Context& context) {
   builder.add_pin({"top", body.mesh->sets().at("y-max")});
   const auto model = builder.build();
   State rest = model->rest_state();
-  make_stepper(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-8}, {"max_iterations", std::int64_t{300}}})->step(rest, 1);
+  make_stepper(model, "pod-newton",
+               {{"integrator", "quasistatic"},
+                {"criterion", "residual"},
+                {"tolerance", 1e-8},
+                {"max_iterations", std::int64_t{300}}})
+      ->step(rest, 1);
   const auto& end = body.mesh->sets().at("y-min");
   const auto extension = [&](const VecX& x) {
     double sum = 0;
@@ -152,7 +173,8 @@ void decide_iterations(Context& context) {
             state.v.setZero();
           }
         } else {
-          const auto stepper = make_stepper(model, solver, sweeps_alone({{"iterations", static_cast<std::int64_t>(sweeps)}}));
+          const auto stepper =
+              make_stepper(model, solver, sweeps_alone({{"iterations", static_cast<std::int64_t>(sweeps)}}));
           for (int k = 0; k < steps; ++k) {
             stepper->step(state, h);
             state.v.setZero();
@@ -161,7 +183,8 @@ void decide_iterations(Context& context) {
         const double value = extension(state.x);
         low = std::min(low, value);
         high = std::max(high, value);
-        context.row({{"law", rigid ? "pbd" : solver}, {"h", h}, {"sweeps", sweeps}, {"extension", value}, {"exact", exact}});
+        context.row(
+            {{"law", rigid ? "pbd" : solver}, {"h", h}, {"sweeps", sweeps}, {"extension", value}, {"exact", exact}});
       }
     return (high - low) / exact;
   };
@@ -170,7 +193,9 @@ void decide_iterations(Context& context) {
       .below("FP-PXPBD: spread", fp, 0.005)
       .above("PBD (no compliance): spread", pbd, 0.3);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("the extension varies by {:.1f}% (XPBD), {:.2f}% (FP-PXPBD) and {:.0f}% (PBD) of the exact one", 100 * xpbd, 100 * fp, 100 * pbd));
+    decision.because(
+        fmt::format("the extension varies by {:.1f}% (XPBD), {:.2f}% (FP-PXPBD) and {:.0f}% (PBD) of the exact one",
+                    100 * xpbd, 100 * fp, 100 * pbd));
   context.decide(decision);
 }
 
@@ -189,7 +214,8 @@ void decide_stvk(Context& context) {
       last = stress;
     }
     const bool weak = std::string(law) == "stvk";
-    decision.part(fmt::format("{}: stress at 0.05 over its largest", law), last / most, weak ? "below 1, with a maximum inside" : "1: it grows all the way",
+    decision.part(fmt::format("{}: stress at 0.05 over its largest", law), last / most,
+                  weak ? "below 1, with a maximum inside" : "1: it grows all the way",
                   weak ? falls && last < most : !falls);
   }
   if (!context.quick()) {
@@ -222,7 +248,8 @@ void run_laws(Context& context) {
   decide_iterations(context);
   decide_general(context);
   decide_epsilon(context);
-  context.decide(Decision("pxpbd/section-3.3/accurate-global-solve").leave_undecided("a Newton iteration on positions and multipliers together, which is not built"));
+  context.decide(Decision("pxpbd/section-3.3/accurate-global-solve")
+                     .leave_undecided("a Newton iteration on positions and multipliers together, which is not built"));
 }
 
 }  // namespace

@@ -38,12 +38,14 @@ MuscleBar muscle_bar(Index cells, double edge, double stress, Keyframes<double> 
   bar.length = 4 * static_cast<double>(cells) * edge;
   const Vec3 target(0.5 * bar.length, 0, 0.125 * bar.length);
   for (Index i = 0; i < bar.model->nodes(); ++i)
-    if ((node(bar.model->rest(), i) - target).norm() < (node(bar.model->rest(), bar.middle) - target).norm()) bar.middle = i;
+    if ((node(bar.model->rest(), i) - target).norm() < (node(bar.model->rest(), bar.middle) - target).norm())
+      bar.middle = i;
   return bar;
 }
 
 /// Height of the middle after every step, over the length.
-std::vector<double> heights_of(Context& context, const MuscleBar& bar, const std::string& solver, const ParameterMap& parameters, double seconds) {
+std::vector<double> heights_of(Context& context, const MuscleBar& bar, const std::string& solver,
+                               const ParameterMap& parameters, double seconds) {
   const auto stepper = make_stepper(bar.model, solver, parameters);
   State state = bar.model->rest_state();
   std::vector<double> heights;
@@ -62,8 +64,11 @@ void decide_motion(Context& context, Index cells, double edge, double stress) {
   Decision decision("pxpbd/fig-4/sags-and-contracts");
   const MuscleBar bar = muscle_bar(cells, edge, stress, {{{0, 0.0}, {2, 0.0}, {2.5, 1.0}}}, true),
                   idle = muscle_bar(cells, edge, stress, {{{0, 0.0}}}, true);
-  const ParameterMap sweeps = sweeps_alone({{"iterations", std::int64_t{1}}}), newton = {{"criterion", "acceleration"}, {"tolerance", 1e-2}};
-  const auto fp = heights_of(context, bar, "fp-pxpbd", sweeps, 2.9), without = heights_of(context, idle, "fp-pxpbd", sweeps, 2.9), exact = heights_of(context, bar, "pod-newton", newton, 2.9);
+  const ParameterMap sweeps = sweeps_alone({{"iterations", std::int64_t{1}}}),
+                     newton = {{"criterion", "acceleration"}, {"tolerance", 1e-2}};
+  const auto fp = heights_of(context, bar, "fp-pxpbd", sweeps, 2.9),
+             without = heights_of(context, idle, "fp-pxpbd", sweeps, 2.9),
+             exact = heights_of(context, bar, "pod-newton", newton, 2.9);
   if (context.stopped()) return;
   const auto at = [](const std::vector<double>& h, double t) {
     const auto s = static_cast<std::size_t>(std::lround(t / kMuscleStep)) - 1;
@@ -72,15 +77,21 @@ void decide_motion(Context& context, Index cells, double edge, double stress) {
   const double kappa = largest_kappa_of(muscle_bar(cells, edge, stress, {}, false).model, kMuscleStep);
   for (const auto& [label, h] : {std::pair{"FP-PXPBD", fp}, std::pair{"Newton", exact}}) {
     decision.below(fmt::format("{}: height at 1.2 s over the length", label), at(h, 1.2), -0.02)
-        .at_least(fmt::format("{}: rise from 2 s to 2.9 s over the sag at 2 s", label), (at(h, 2.9) - at(h, 2)) / -at(h, 2), 0.5);
+        .at_least(fmt::format("{}: rise from 2 s to 2.9 s over the sag at 2 s", label),
+                  (at(h, 2.9) - at(h, 2)) / -at(h, 2), 0.5);
     context.row({{"method", label}, {"height_1.2s", at(h, 1.2)}, {"height_2s", at(h, 2)}, {"height_2.9s", at(h, 2.9)}});
   }
-  decision.below("without activation: rise from 2 s to 2.9 s over the sag at 2 s", (at(without, 2.9) - at(without, 2)) / -at(without, 2), 0.5)
-      .at_most("difference of the heights at 2.9 s over Newton's sag at 2 s", std::abs(at(fp, 2.9) - at(exact, 2.9)) / -at(exact, 2), 0.2)
+  decision
+      .below("without activation: rise from 2 s to 2.9 s over the sag at 2 s",
+             (at(without, 2.9) - at(without, 2)) / -at(without, 2), 0.5)
+      .at_most("difference of the heights at 2.9 s over Newton's sag at 2 s",
+               std::abs(at(fp, 2.9) - at(exact, 2.9)) / -at(exact, 2), 0.2)
       .note("kappa", kappa);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("heights over the length at 1.2, 2 and 2.9 s: FP-PXPBD {:.3f}, {:.3f}, {:.3f}, Newton {:.3f}, {:.3f}, {:.3f}, at kappa {:.2g}", at(fp, 1.2), at(fp, 2), at(fp, 2.9),
-                                 at(exact, 1.2), at(exact, 2), at(exact, 2.9), kappa));
+    decision.because(
+        fmt::format("heights over the length at 1.2, 2 and 2.9 s: FP-PXPBD {:.3f}, {:.3f}, {:.3f}, Newton {:.3f}, "
+                    "{:.3f}, {:.3f}, at kappa {:.2g}",
+                    at(fp, 1.2), at(fp, 2), at(fp, 2.9), at(exact, 1.2), at(exact, 2), at(exact, 2.9), kappa));
   context.decide(decision);
 }
 
@@ -92,17 +103,28 @@ void decide_levels(Context& context, Index cells, double edge, double stress) {
     if (context.stopped()) return;
     const MuscleBar bar = muscle_bar(cells, edge, stress, {{{0, level}}}, true);
     State truth = bar.model->rest_state(), state = truth;
-    const StepReport found = make_stepper(bar.model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-6}, {"max_iterations", std::int64_t{300}}})->step(truth, 1);
+    const StepReport found = make_stepper(bar.model, "pod-newton",
+                                          {{"integrator", "quasistatic"},
+                                           {"criterion", "residual"},
+                                           {"tolerance", 1e-6},
+                                           {"max_iterations", std::int64_t{300}}})
+                                 ->step(truth, 1);
     decision.needs(found.succeeded(), fmt::format("Newton finds the equilibrium at activation {:g}", level));
-    make_stepper(bar.model, "fp-pxpbd", sweeps_alone({{"integrator", "quasistatic"}, {"iterations", std::int64_t{20}}, {"rounds", std::int64_t{200}}}))->step(state, 0.05);
+    make_stepper(
+        bar.model, "fp-pxpbd",
+        sweeps_alone({{"integrator", "quasistatic"}, {"iterations", std::int64_t{20}}, {"rounds", std::int64_t{200}}}))
+        ->step(state, 0.05);
     const double height = (node(truth.x, bar.middle).y() - node(bar.model->rest(), bar.middle).y()) / bar.length;
     worst = std::max(worst, (state.x - truth.x).norm() / (truth.x - bar.model->rest()).norm());
     heights.push_back(height);
     if (level > 0) decision.above(fmt::format("height at activation {:g} over the length", level), height, last);
     last = height;
   }
-  decision.at_most("FP-PXPBD at convergence: distance to Newton over the displacement", worst, 0.01).note("heights over the length", heights);
-  if (decision.verdict() == Verdict::fails) decision.because(fmt::format("FP-PXPBD is {:.2g} of the displacement from Newton after 200 rounds of 20 sweeps", worst));
+  decision.at_most("FP-PXPBD at convergence: distance to Newton over the displacement", worst, 0.01)
+      .note("heights over the length", heights);
+  if (decision.verdict() == Verdict::fails)
+    decision.because(
+        fmt::format("FP-PXPBD is {:.2g} of the displacement from Newton after 200 rounds of 20 sweeps", worst));
   context.decide(decision);
 }
 
@@ -112,7 +134,8 @@ void decide_time(Context& context, Index cells, double edge, double stress) {
   double ms[2];
   for (bool fibres : {true, false}) {
     const MuscleBar bar = muscle_bar(cells, edge, stress, {{{0, 1.0}}}, fibres);
-    const auto few = make_stepper(bar.model, "fp-pxpbd", sweeps_alone({{"iterations", std::int64_t{2}}})), many = make_stepper(bar.model, "fp-pxpbd", sweeps_alone({{"iterations", std::int64_t{12}}}));
+    const auto few = make_stepper(bar.model, "fp-pxpbd", sweeps_alone({{"iterations", std::int64_t{2}}})),
+               many = make_stepper(bar.model, "fp-pxpbd", sweeps_alone({{"iterations", std::int64_t{12}}}));
     std::vector<double> all;
     for (int k = 0; k < 8; ++k) {
       const auto seconds = [&](Stepper& stepper) {
@@ -126,8 +149,11 @@ void decide_time(Context& context, Index cells, double edge, double stress) {
     }
     ms[fibres ? 0 : 1] = median(all);
   }
-  decision.at_most("sweep with fibres over one without", ms[0] / ms[1], 7).note("ms a sweep, with and without", Json::array({ms[0], ms[1]}));
-  if (decision.verdict() == Verdict::fails) decision.because(fmt::format("{:.2f} ms with fibres, by 9 x 9 systems, {:.2f} ms without, by the rank-one formula", ms[0], ms[1]));
+  decision.at_most("sweep with fibres over one without", ms[0] / ms[1], 7)
+      .note("ms a sweep, with and without", Json::array({ms[0], ms[1]}));
+  if (decision.verdict() == Verdict::fails)
+    decision.because(fmt::format("{:.2f} ms with fibres, by 9 x 9 systems, {:.2f} ms without, by the rank-one formula",
+                                 ms[0], ms[1]));
   context.row({{"method", "sweep"}, {"ms_fibres", ms[0]}, {"ms_plain", ms[1]}});
   context.decide(decision);
 }

@@ -38,7 +38,8 @@ std::shared_ptr<const Model> dropped_pile(Context& context, const std::vector<st
   const double size = 0.8;
   for (std::size_t k = 0; k < names.size(); ++k) {  // two by two, slightly out of line, in a box of 2 m
     const std::size_t layer = k / 4, place = k % 4;
-    const Vec3 centre(0.55 + 0.9 * static_cast<double>(place % 2) + 0.03 * static_cast<double>(layer % 3), 0.55 + 1.0 * static_cast<double>(layer),
+    const Vec3 centre(0.55 + 0.9 * static_cast<double>(place % 2) + 0.03 * static_cast<double>(layer % 3),
+                      0.55 + 1.0 * static_cast<double>(layer),
                       0.55 + 0.9 * static_cast<double>(place / 2) - 0.03 * static_cast<double>(layer % 2));
     MeshData mesh;
     if (names[k] == "box") {
@@ -55,7 +56,9 @@ std::shared_ptr<const Model> dropped_pile(Context& context, const std::vector<st
     builder.add_body(body);
   }
   builder.set_collider_law(ColliderLaw::penalty);
-  const auto wall = [&](const char* name, const Vec3& point, const Vec3& normal) { builder.add_collider({name, PlaneShape{point, normal}, {}, 1e5, 0.2}); };
+  const auto wall = [&](const char* name, const Vec3& point, const Vec3& normal) {
+    builder.add_collider({name, PlaneShape{point, normal}, {}, 1e5, 0.2});
+  };
   wall("floor", {0, 0, 0}, {0, 1, 0});
   wall("left", {0, 0, 0}, {1, 0, 0});
   wall("right", {2, 0, 0}, {-1, 0, 0});
@@ -82,7 +85,8 @@ PileRun run_pile(Context& context, const std::shared_ptr<const Model>& model, in
       return run;
     }
     double kinetic = 0;
-    for (Index i = 0; i < model->nodes(); ++i) kinetic += 0.5 * model->mass().lumped()[i] * node(run.end.v, i).squaredNorm();
+    for (Index i = 0; i < model->nodes(); ++i)
+      kinetic += 0.5 * model->mass().lumped()[i] * node(run.end.v, i).squaredNorm();
     run.kinetic.push_back(kinetic);
     ++run.frames;
     if (f % 10 != 9 && f + 1 != frames) continue;
@@ -109,7 +113,8 @@ PileRun run_pile(Context& context, const std::shared_ptr<const Model>& model, in
 
 double smallest_distance_of(const Model& model, const Vec3& p) {
   double least = 1e300;
-  for (const Collider& collider : model.colliders()->colliders()) least = std::min(least, distance(collider, RigidPose{}, p).value);
+  for (const Collider& collider : model.colliders()->colliders())
+    least = std::min(least, distance(collider, RigidPose{}, p).value);
   return least;
 }
 
@@ -120,7 +125,8 @@ void mark_touching(const Model& model, const VecX& x, std::vector<std::uint8_t>&
   for (std::size_t b = 0; b < model.bodies().size(); ++b)
     for (Index i = model.bodies()[b].nodes.begin; i < model.bodies()[b].nodes.end; ++i) {
       const Vec3 p = node(x, i) / kCell;
-      const std::array<int, 3> key{static_cast<int>(std::floor(p.x())), static_cast<int>(std::floor(p.y())), static_cast<int>(std::floor(p.z()))};
+      const std::array<int, 3> key{static_cast<int>(std::floor(p.x())), static_cast<int>(std::floor(p.y())),
+                                   static_cast<int>(std::floor(p.z()))};
       const auto [at, is_new] = owner.emplace(key, b);
       if (!is_new && at->second != b) touched[b] = touched[at->second] = 1;
     }
@@ -140,21 +146,26 @@ void decide_pile(Context& context, const PileRun& run, const std::shared_ptr<con
       .note("bodies", bodies)
       .note("vertices", model->nodes());
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("{} of {} frames, {} of {} bodies touch, {:.2g} inside another, {:.2g} of the peak's energy left; {}", run.frames, frames, run.touching, bodies, run.inside,
-                                 run.kinetic.empty() ? 1 : run.kinetic.back() / peak, run.why));
+    decision.because(fmt::format(
+        "{} of {} frames, {} of {} bodies touch, {:.2g} inside another, {:.2g} of the peak's energy left; {}",
+        run.frames, frames, run.touching, bodies, run.inside, run.kinetic.empty() ? 1 : run.kinetic.back() / peak,
+        run.why));
   context.decide(decision);
 }
 
-void decide_grid_residual(Context& context, const PileRun& run, const std::shared_ptr<const Model>& model, std::int64_t sweeps) {
+void decide_grid_residual(Context& context, const PileRun& run, const std::shared_ptr<const Model>& model,
+                          std::int64_t sweeps) {
   Decision residual("pxpbd/fig-9/residual"), fp("pxpbd/section-6/fp-not-on-grid"), before("pxpbd/fig-9/preprocessing");
   std::map<std::string, std::vector<double>> r;
   std::map<std::string, double> ms;
   double prepare = 0;
   for (const char* method : {"xpbd", "b-pxpbd", "fp-pxpbd"}) {
-    ParameterMap parameters = sweeps_alone({{"iterations", sweeps}, {"history", true}, {"method", std::string(method)}, {"zeta", 0.5}});
+    ParameterMap parameters =
+        sweeps_alone({{"iterations", sweeps}, {"history", true}, {"method", std::string(method)}, {"zeta", 0.5}});
     State state = run.end;
     const StepReport report = make_stepper(model, "grid-b-pxpbd", parameters)->step(state, 2e-3);
-    for (std::size_t k = 0; k < std::min<std::size_t>(report.history.size(), static_cast<std::size_t>(sweeps)); ++k) r[method].push_back(report.history[k].force / report.history.front().force);
+    for (std::size_t k = 0; k < std::min<std::size_t>(report.history.size(), static_cast<std::size_t>(sweeps)); ++k)
+      r[method].push_back(report.history[k].force / report.history.front().force);
     // The time of a sweep and of what comes before it, without the records.
     parameters["history"] = false;
     const auto plain = make_stepper(model, "grid-b-pxpbd", parameters);
@@ -163,26 +174,39 @@ void decide_grid_residual(Context& context, const PileRun& run, const std::share
     again = run.end;
     const StepReport timed = plain->step(again, 2e-3);
     ms[method] = 1e3 * timed.seconds.solve / std::max(1, timed.iterations);
-    if (std::string(method) == "b-pxpbd") prepare = 1e3 * timed.seconds.assembly * static_cast<double>(sweeps) / std::max(1, timed.iterations);
-    context.row({{"method", method}, {"r_50", r[method].size() > 50 ? r[method][50] : 0}, {"r_last", r[method].empty() ? 0 : r[method].back()}, {"ms_per_sweep", ms[method]}});
+    if (std::string(method) == "b-pxpbd")
+      prepare = 1e3 * timed.seconds.assembly * static_cast<double>(sweeps) / std::max(1, timed.iterations);
+    context.row({{"method", method},
+                 {"r_50", r[method].size() > 50 ? r[method][50] : 0},
+                 {"r_last", r[method].empty() ? 0 : r[method].back()},
+                 {"ms_per_sweep", ms[method]}});
   }
-  const auto last = [&](const char* m) { return r[m].empty() ? std::numeric_limits<double>::quiet_NaN() : r[m].back(); };
+  const auto last = [&](const char* m) {
+    return r[m].empty() ? std::numeric_limits<double>::quiet_NaN() : r[m].back();
+  };
   residual.needs(run.touching >= 2, "bodies in contact")
-      .at_most("XPBD: |r at the end over r at sweep 50 - 1|", r["xpbd"].size() > 50 ? std::abs(last("xpbd") / r["xpbd"][50] - 1) : 1, 0.05)
+      .at_most("XPBD: |r at the end over r at sweep 50 - 1|",
+               r["xpbd"].size() > 50 ? std::abs(last("xpbd") / r["xpbd"][50] - 1) : 1, 0.05)
       .above("XPBD: r at the end", last("xpbd"), 0.02)
       .at_most("B-PXPBD: r at the end", last("b-pxpbd"), 0.01)
       .at_most("B-PXPBD's r over XPBD's", last("b-pxpbd") / last("xpbd"), 0.1)
       .leave_undecided(kNeedsNewton);
   const bool limited = !(last("fp-pxpbd") < last("xpbd")) || ms["fp-pxpbd"] > 3 * ms["b-pxpbd"];
   fp.needs(run.touching >= 2, "bodies in contact")
-      .part("FP-PXPBD on the grid: r at the end over XPBD's", last("fp-pxpbd") / last("xpbd"), "at least 1, or a sweep of more than 3 of B-PXPBD's", limited)
+      .part("FP-PXPBD on the grid: r at the end over XPBD's", last("fp-pxpbd") / last("xpbd"),
+            "at least 1, or a sweep of more than 3 of B-PXPBD's", limited)
       .note("sweep of FP-PXPBD over one of B-PXPBD", ms["fp-pxpbd"] / ms["b-pxpbd"]);
   if (fp.verdict() == Verdict::fails)
-    fp.because(fmt::format("a limitation lifted: FP-PXPBD on the grid ends at r = {:.1e} where XPBD has {:.2f}, at {:.2f} of the time of a B-PXPBD sweep; the local step sees an element only "
-                           "through its metric",
-                           last("fp-pxpbd"), last("xpbd"), ms["fp-pxpbd"] / ms["b-pxpbd"]));
-  before.below("preprocessing over a sweep", prepare / ms["b-pxpbd"], 20).above("preprocessing over a sweep, too", prepare / ms["b-pxpbd"], 1);
-  if (before.verdict() == Verdict::fails) before.because(fmt::format("{:.2f} ms before a substep of sweeps that take {:.2f} ms each", prepare, ms["b-pxpbd"]));
+    fp.because(
+        fmt::format("a limitation lifted: FP-PXPBD on the grid ends at r = {:.1e} where XPBD has {:.2f}, at {:.2f} of "
+                    "the time of a B-PXPBD sweep; the local step sees an element only "
+                    "through its metric",
+                    last("fp-pxpbd"), last("xpbd"), ms["fp-pxpbd"] / ms["b-pxpbd"]));
+  before.below("preprocessing over a sweep", prepare / ms["b-pxpbd"], 20)
+      .above("preprocessing over a sweep, too", prepare / ms["b-pxpbd"], 1);
+  if (before.verdict() == Verdict::fails)
+    before.because(
+        fmt::format("{:.2f} ms before a substep of sweeps that take {:.2f} ms each", prepare, ms["b-pxpbd"]));
   context.decide(residual);
   context.decide(fp);
   context.decide(before);
@@ -190,15 +214,24 @@ void decide_grid_residual(Context& context, const PileRun& run, const std::share
 
 void run_objects(Context& context) {
   if (context.text("meshes").empty()) {
-    for (const Claim* own : claims_of("pxpbd/objects")) context.decide(Decision(own->id).leave_undecided("a folder with the meshes was given (option meshes)"));
+    for (const Claim* own : claims_of("pxpbd/objects"))
+      context.decide(Decision(own->id).leave_undecided("a folder with the meshes was given (option meshes)"));
     return;
   }
-  for (const char* id : {"fig-9/newton-fewer-iterations", "fig-9/faster-in-time", "section-5.5/frame-time"}) context.decide(Decision(std::string("pxpbd/") + id).leave_undecided(kNeedsNewton));
-  context.decide(Decision("pxpbd/fig-11/muscle").leave_undecided("an anatomical mesh of muscles, which is not to be had"));
+  for (const char* id : {"fig-9/newton-fewer-iterations", "fig-9/faster-in-time", "section-5.5/frame-time"})
+    context.decide(Decision(std::string("pxpbd/") + id).leave_undecided(kNeedsNewton));
+  context.decide(
+      Decision("pxpbd/fig-11/muscle").leave_undecided("an anatomical mesh of muscles, which is not to be had"));
   const int frames = static_cast<int>(context.number("frames"));
   const auto pile = dropped_pile(context, context.list("bodies"), 0.1);
   const PileRun run = run_pile(context, pile, frames, {{"zeta", 0.5}});
-  context.row({{"scene", "pile"}, {"vertices", pile->nodes()}, {"frames", run.frames}, {"touching", run.touching}, {"stretched", run.stretched}, {"inside", run.inside}, {"s_per_frame", run.seconds_per_frame}});
+  context.row({{"scene", "pile"},
+               {"vertices", pile->nodes()},
+               {"frames", run.frames},
+               {"touching", run.touching},
+               {"stretched", run.stretched},
+               {"inside", run.inside},
+               {"s_per_frame", run.seconds_per_frame}});
   if (context.stopped()) return;
   decide_pile(context, run, pile, frames);
   decide_grid_residual(context, run, pile, static_cast<std::int64_t>(context.number("sweeps")));
@@ -211,8 +244,16 @@ void run_objects(Context& context) {
       .at_least("share of elements stretched beyond 0.7 to 1.4", fallen.stretched, 0.05)
       .at_most("share of vertices inside another body", fallen.inside, 1e-3);
   if (dragons.verdict() == Verdict::fails)
-    dragons.because(fmt::format("{} of {} frames, {} bodies touch, {:.2g} of the elements far stretched, {:.2g} of the vertices inside", fallen.frames, frames, fallen.touching, fallen.stretched, fallen.inside));
-  context.row({{"scene", "dragons"}, {"vertices", heap->nodes()}, {"frames", fallen.frames}, {"touching", fallen.touching}, {"stretched", fallen.stretched}, {"inside", fallen.inside}, {"s_per_frame", fallen.seconds_per_frame}});
+    dragons.because(fmt::format(
+        "{} of {} frames, {} bodies touch, {:.2g} of the elements far stretched, {:.2g} of the vertices inside",
+        fallen.frames, frames, fallen.touching, fallen.stretched, fallen.inside));
+  context.row({{"scene", "dragons"},
+               {"vertices", heap->nodes()},
+               {"frames", fallen.frames},
+               {"touching", fallen.touching},
+               {"stretched", fallen.stretched},
+               {"inside", fallen.inside},
+               {"s_per_frame", fallen.seconds_per_frame}});
   context.decide(dragons);
 }
 
@@ -225,14 +266,17 @@ std::string six_of_each() {
 }  // namespace
 
 Experiment pxpbd_objects() {
-  return {"pxpbd/objects",
-          "Bodies in a box on the grid, dragons, muscles: B-PXPBD with zeta = 0.5 (figs. 1, 9, 11, 12)",
-          {meshes_option("bunny.mesh, Armadillo13K.msh, sphere1K.msh, torus.msh, ditto.mesh, hippo.mesh and sphere.mesh"),
-           {"bodies", six_of_each(), "ditto,hippo,sphere,box,torus", "dropped into the box"},
-           {"dragons", "Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K", "ditto,ditto,ditto", "dropped on each other"},
-           {"frames", "90", "30", "of 1/30 s"},
-           {"sweeps", "200", "200", "of the step whose residual is followed"}},
-          run_objects};
+  return {
+      "pxpbd/objects",
+      "Bodies in a box on the grid, dragons, muscles: B-PXPBD with zeta = 0.5 (figs. 1, 9, 11, 12)",
+      {meshes_option("bunny.mesh, Armadillo13K.msh, sphere1K.msh, torus.msh, ditto.mesh, hippo.mesh and sphere.mesh"),
+       {"bodies", six_of_each(), "ditto,hippo,sphere,box,torus", "dropped into the box"},
+       {"dragons",
+        "Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K,Armadillo13K",
+        "ditto,ditto,ditto", "dropped on each other"},
+       {"frames", "90", "30", "of 1/30 s"},
+       {"sweeps", "200", "200", "of the step whose residual is followed"}},
+      run_objects};
 }
 
 }  // namespace pliant::experiments

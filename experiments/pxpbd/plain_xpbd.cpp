@@ -113,13 +113,15 @@ void PlainXpbd::sweep() {
     const double alpha = c.compliance / (h_ * h_);
     double metric = alpha, right = -(value + alpha * c.lambda);
     Corners g = {Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()};
-    const bool needs_primal = options_.primal != Primal::omitted || on_visit || (options_.zeta < 1 && !options_.stored_totals);
+    const bool needs_primal =
+        options_.primal != Primal::omitted || on_visit || (options_.zeta < 1 && !options_.stored_totals);
     for (std::size_t a = 0; a < 4; ++a) {
       const double w = inverse_mass_[static_cast<std::size_t>(t[a])];
       metric += w * gradient[a].squaredNorm();
       if (!needs_primal || w == 0) continue;
       g[a] = primal_at(t[a]);
-      if (options_.primal == Primal::shared) g[a] /= static_cast<double>(of_node_[static_cast<std::size_t>(t[a])].size());
+      if (options_.primal == Primal::shared)
+        g[a] /= static_cast<double>(of_node_[static_cast<std::size_t>(t[a])].size());
       if (options_.primal != Primal::omitted) right += w * gradient[a].dot(g[a]);
     }
     if (!(metric > 0)) continue;
@@ -127,7 +129,7 @@ void PlainXpbd::sweep() {
     for (std::size_t a = 0; a < 4; ++a) {
       const double w = inverse_mass_[static_cast<std::size_t>(t[a])];
       plain[a] = w * change * gradient[a];
-      sum[a] = plain[a] - w * g[a];                                        // (20)
+      sum[a] = plain[a] - w * g[a];                                         // (20)
       fixed_point[a] = w * (c.lambda + change) * gradient[a] - c.total[a];  // (22), with the updated multiplier
     }
     if (on_visit) on_visit(sum, fixed_point, plain);

@@ -20,9 +20,9 @@ class PlainXpbd {
   struct Options {
     Primal primal = Primal::omitted;
     double epsilon = 1e-12;
-    double zeta = 1;             ///< of (19); 1 is XPBD
-    bool stored_totals = true;   ///< the fixed-point displacement by (22), or by the sum (20)
-    double compliance_scale = 1; ///< 0: position-based dynamics
+    double zeta = 1;              ///< of (19); 1 is XPBD
+    bool stored_totals = true;    ///< the fixed-point displacement by (22), or by the sum (20)
+    double compliance_scale = 1;  ///< 0: position-based dynamics
   };
 
   PlainXpbd(const Model& model, const Options& options);

@@ -56,8 +56,8 @@ struct Judged {
 Judged judge_kappa(const KappaCurves& k) {
   return {k.all([](const StepCurves& c) { return stagnates(c.xpbd, c.fp); }),
           k.all([](const StepCurves& c) { return reduces(c.blended, c.xpbd); }),
-          k.all([](const StepCurves& c) { return reduces(c.fp, c.xpbd); }), k.all([](const StepCurves& c) { return is_early(c, 40); }),
-          secondary_falls(k.curves[0].xpbd)};
+          k.all([](const StepCurves& c) { return reduces(c.fp, c.xpbd); }),
+          k.all([](const StepCurves& c) { return is_early(c, 40); }), secondary_falls(k.curves[0].xpbd)};
 }
 
 /// Whether a simulation with the whole primal residual kept, ten sweeps a step, leaves ten sizes of the body.
@@ -78,7 +78,8 @@ bool explodes_with_primal(Context& context, const HardStep& step, int steps) {
 void decide_inclusion(Context& context, const HardStep& step, const SweepCurve& xpbd, int sweeps) {
   Decision decision("pxpbd/fig-3b/inclusion-unstable");
   decision.needs(std::isfinite(xpbd.last()), "XPBD without it is stable at this kappa");
-  for (auto [label, primal] : {std::pair{"whole", PlainXpbd::Primal::whole}, std::pair{"shared among a node's constraints", PlainXpbd::Primal::shared}}) {
+  for (auto [label, primal] : {std::pair{"whole", PlainXpbd::Primal::whole},
+                               std::pair{"shared among a node's constraints", PlainXpbd::Primal::shared}}) {
     PlainXpbd included(*step.model, {.primal = primal});
     included.begin_step(step.start, kPaperStep);
     const double first = included.true_residual();
@@ -90,9 +91,13 @@ void decide_inclusion(Context& context, const HardStep& step, const SweepCurve& 
       largest = std::isfinite(r) ? std::max(largest, r) : 1e300;
       at = k;
     }
-    context.row({{"step", "primal residual kept, " + std::string(label)}, {"kappa", xpbd.kappa}, {"largest_r", largest}, {"sweeps", at}});
+    context.row({{"step", "primal residual kept, " + std::string(label)},
+                 {"kappa", xpbd.kappa},
+                 {"largest_r", largest},
+                 {"sweeps", at}});
     if (primal == PlainXpbd::Primal::whole) {
-      decision.above("largest r with the whole primal residual kept", std::min(largest, 1e12), 10).note("sweeps until then", at);
+      decision.above("largest r with the whole primal residual kept", std::min(largest, 1e12), 10)
+          .note("sweeps until then", at);
       if (largest <= 10) {  // then the claim may still hold by a simulation that explodes
         const int steps = static_cast<int>(context.number("inclusion_steps"));
         const bool explodes = explodes_with_primal(context, step, steps);
@@ -102,7 +107,8 @@ void decide_inclusion(Context& context, const HardStep& step, const SweepCurve& 
             .note("sweeps", at)
             .note("steps simulated", steps);
         if (decision.verdict() != Verdict::holds)
-          decision.because(fmt::format("r stays at or below {:.2g} over {} sweeps at kappa {:.2g}", largest, at, xpbd.kappa));
+          decision.because(
+              fmt::format("r stays at or below {:.2g} over {} sweeps at kappa {:.2g}", largest, at, xpbd.kappa));
       }
     } else {
       decision.note("largest r with it shared among a node's constraints", std::min(largest, 1e12));
@@ -123,15 +129,17 @@ void decide_newton(Context& context, const KappaCurves& chosen) {
   const auto least = [](const SweepCurve& c) { return *std::min_element(c.r.begin(), c.r.end()); };
   for (const auto* c : {&fp, &blended})
     rivals.at_most(c->label + ": least r", least(*c), 1e-8)
-        .at_most(c->label + ": distance to Newton's state over the displacement", (c->x - newton.x).norm() / moved, 1e-6);
+        .at_most(c->label + ": distance to Newton's state over the displacement", (c->x - newton.x).norm() / moved,
+                 1e-6);
   rivals.at_least("xpbd: least r in as many sweeps", least(xpbd), 0.02)
       .note("kappa", chosen.kappa)
       .note("ms to 1e-8: FP-PXPBD, B-PXPBD, Newton",
             Json::array({fp.sweeps_to(1e-8) * fp.ms_per_sweep, blended.sweeps_to(1e-8) * blended.ms_per_sweep,
                          newton.sweeps_to(1e-8) * newton.ms_per_sweep}));
   if (rivals.verdict() == Verdict::fails)
-    rivals.because(fmt::format("after {} sweeps r is {:.1e} (FP-PXPBD), {:.1e} (B-PXPBD), {:.2f} (XPBD) at kappa {:.2g}", many,
-                               fp.last(), blended.last(), xpbd.last(), chosen.kappa));
+    rivals.because(
+        fmt::format("after {} sweeps r is {:.1e} (FP-PXPBD), {:.1e} (B-PXPBD), {:.2f} (XPBD) at kappa {:.2g}", many,
+                    fp.last(), blended.last(), xpbd.last(), chosen.kappa));
   context.decide(rivals);
 
   // An iteration of Newton beside a sweep, by processor time on one thread.
@@ -149,8 +157,11 @@ void decide_newton(Context& context, const KappaCurves& chosen) {
     return median(all);
   };
   const ParameterMap newton_parameters = {{"linear", "direct"}, {"tolerance", 0.0}};
-  const double iteration = seconds("pod-newton", newton_parameters, "max_iterations", 3) - seconds("pod-newton", newton_parameters, "max_iterations", 2);
-  const double sweep = (seconds("fp-pxpbd", sweeps_alone({}), "iterations", 40) - seconds("fp-pxpbd", sweeps_alone({}), "iterations", 20)) / 20;
+  const double iteration = seconds("pod-newton", newton_parameters, "max_iterations", 3) -
+                           seconds("pod-newton", newton_parameters, "max_iterations", 2);
+  const double sweep = (seconds("fp-pxpbd", sweeps_alone({}), "iterations", 40) -
+                        seconds("fp-pxpbd", sweeps_alone({}), "iterations", 20)) /
+                       20;
   const auto quasi = make_stepper(hard.model, "quasi-newton", {{"iterations", std::int64_t{300}}, {"history", true}});
   State state = hard.start;
   const StepReport report = quasi->step(state, kPaperStep);
@@ -160,19 +171,23 @@ void decide_newton(Context& context, const KappaCurves& chosen) {
   double worst = 0;
   for (const HardStep& step : chosen.steps) {
     const SweepCurve with = follow_newton(step.model, step.start, kPaperStep, {{"linear", "direct"}}, 60),
-                     without = follow_newton(step.model, step.start, kPaperStep, {{"linear", "direct"}, {"line_search", "none"}}, 60);
+                     without = follow_newton(step.model, step.start, kPaperStep,
+                                             {{"linear", "direct"}, {"line_search", "none"}}, 60);
     worst = std::max(worst, std::min(1e6, without.sweeps_to(1e-6) / with.sweeps_to(1e-6)));
   }
   const double count = newton.sweeps_to(1e-6);
-  fewest.below("Newton's iterations to 1e-6", count, std::min({fp.sweeps_to(1e-6), blended.sweeps_to(1e-6), quasi_iterations}))
+  fewest
+      .below("Newton's iterations to 1e-6", count,
+             std::min({fp.sweeps_to(1e-6), blended.sweeps_to(1e-6), quasi_iterations}))
       .at_least("time of a Newton iteration in sweeps", iteration / sweep, 10)
       .at_least("iterations without a line search over those with one, at worst of 3 steps", worst, 2)
       .note("iterations to 1e-6: Newton, FP-PXPBD, B-PXPBD, quasi-Newton",
             Json::array({count, fp.sweeps_to(1e-6), blended.sweeps_to(1e-6), quasi_iterations}));
   if (fewest.verdict() == Verdict::fails)
-    fewest.because(fmt::format("an iteration takes {:.1f} sweeps' time; without a line search Newton needs at most {:.2g} times the "
-                               "iterations in these steps",
-                               iteration / sweep, worst));
+    fewest.because(fmt::format(
+        "an iteration takes {:.1f} sweeps' time; without a line search Newton needs at most {:.2g} times the "
+        "iterations in these steps",
+        iteration / sweep, worst));
   context.decide(fewest);
 }
 
@@ -221,20 +236,33 @@ void run_residual(Context& context) {
       decision.note(c.label + " step", value);
       worst = std::max(worst, std::isfinite(value) ? value : 1e300);
     }
-    decision.part("largest of the three steps", worst, asked, judged[best].*what).note("kappa", scan[best].kappa).note("kappas at which it held", held);
+    decision.part("largest of the three steps", worst, asked, judged[best].*what)
+        .note("kappa", scan[best].kappa)
+        .note("kappas at which it held", held);
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("at kappa {:g}, where most claims of the figure hold, it does not; it does at {} of {} kappas", scan[best].kappa,
-                                   held.size(), scan.size()));
+      decision.because(
+          fmt::format("at kappa {:g}, where most claims of the figure hold, it does not; it does at {} of {} kappas",
+                      scan[best].kappa, held.size(), scan.size()));
     context.decide(decision);
   };
-  decide("fig-1/xpbd-stagnates", &Judged::xpbd, [](const StepCurves& c) { return c.xpbd.last(); }, "above 0.02 and within 5% of sweep 100, 100 times FP-PXPBD's");
-  decide("fig-1/b-pxpbd-reduces", &Judged::blended, [](const StepCurves& c) { return c.blended.last(); }, "at most 1e-3 and 0.01 of XPBD's, falling over every 50 sweeps");
-  decide("fig-1/fp-pxpbd-reduces", &Judged::fp, [](const StepCurves& c) { return c.fp.last(); }, "at most 1e-3 and 0.01 of XPBD's, falling over every 50 sweeps");
-  decide("fig-1/xpbd-early", &Judged::early, [](const StepCurves& c) { return c.xpbd.at(3) / std::min(c.blended.at(3), c.fp.at(3)); },
-         "r after 1, 2, 3 sweeps at most 1.2 times the smaller of the others, overtaken before sweep 40");
-  decide("fig-3a/secondary-falls", &Judged::secondary, [](const StepCurves& c) { return c.xpbd.secondary.back(); },
-         "secondary at most 1e-6 and falling, primal within 5% of sweep 100 and within 20% of r");
-  decide_inclusion(context, scan[best].steps[0], scan[best].curves[0].xpbd, static_cast<int>(context.number("inclusion_sweeps")));
+  decide(
+      "fig-1/xpbd-stagnates", &Judged::xpbd, [](const StepCurves& c) { return c.xpbd.last(); },
+      "above 0.02 and within 5% of sweep 100, 100 times FP-PXPBD's");
+  decide(
+      "fig-1/b-pxpbd-reduces", &Judged::blended, [](const StepCurves& c) { return c.blended.last(); },
+      "at most 1e-3 and 0.01 of XPBD's, falling over every 50 sweeps");
+  decide(
+      "fig-1/fp-pxpbd-reduces", &Judged::fp, [](const StepCurves& c) { return c.fp.last(); },
+      "at most 1e-3 and 0.01 of XPBD's, falling over every 50 sweeps");
+  decide(
+      "fig-1/xpbd-early", &Judged::early,
+      [](const StepCurves& c) { return c.xpbd.at(3) / std::min(c.blended.at(3), c.fp.at(3)); },
+      "r after 1, 2, 3 sweeps at most 1.2 times the smaller of the others, overtaken before sweep 40");
+  decide(
+      "fig-3a/secondary-falls", &Judged::secondary, [](const StepCurves& c) { return c.xpbd.secondary.back(); },
+      "secondary at most 1e-6 and falling, primal within 5% of sweep 100 and within 20% of r");
+  decide_inclusion(context, scan[best].steps[0], scan[best].curves[0].xpbd,
+                   static_cast<int>(context.number("inclusion_sweeps")));
   if (!context.stopped()) decide_newton(context, scan[best]);
 }
 

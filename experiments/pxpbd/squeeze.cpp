@@ -36,7 +36,8 @@ struct SqueezeRun {
   bool exploded = false;
 };
 
-SqueezeRun squeeze_by(const std::shared_ptr<const Model>& model, double size, const std::string& solver, ParameterMap parameters, int steps) {
+SqueezeRun squeeze_by(const std::shared_ptr<const Model>& model, double size, const std::string& solver,
+                      ParameterMap parameters, int steps) {
   SqueezeRun run;
   const auto stepper = make_stepper(model, solver, sweeps_alone(std::move(parameters)));
   State state = model->rest_state();
@@ -62,7 +63,8 @@ SqueezeRun squeeze_by(const std::shared_ptr<const Model>& model, double size, co
 void run_sqrt_energy(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const int frames = 30, steps = frames * kStepsPerFrame;
-  Decision root("pxpbd/fig-7/root-unstable"), others("pxpbd/fig-7/others-stable"), only("pxpbd/section-6/b-only-constraints");
+  Decision root("pxpbd/fig-7/root-unstable"), others("pxpbd/fig-7/others-stable"),
+      only("pxpbd/section-6/b-only-constraints");
   const double end = steps * kPaperStep;
   double found = 0, stable_at = 0;
   std::int64_t found_sweeps = 0;
@@ -71,13 +73,24 @@ void run_sqrt_energy(Context& context) {
   for (double kappa : context.numbers("kappas")) {
     const double edge = edge_for_kappa(kappa, 1e4, kPaperStep), size = edge * static_cast<double>(cells);
     const auto model = held_model(pxpbd_box({cells, cells, cells}, edge, "fixed-corotated", 1e4),
-                                  {{0, Vec3::Zero()}, {0.3 * end, Vec3(0.35 * size, 0, 0)}, {0.9 * end, Vec3(-0.35 * size, 0, 0)}, {end, Vec3(-0.35 * size, 0, 0)}});
+                                  {{0, Vec3::Zero()},
+                                   {0.3 * end, Vec3(0.35 * size, 0, 0)},
+                                   {0.9 * end, Vec3(-0.35 * size, 0, 0)},
+                                   {end, Vec3(-0.35 * size, 0, 0)}});
     for (std::int64_t sweeps : {1, 2, 10}) {
       if (context.stopped()) return;
-      const SqueezeRun a = squeeze_by(model, size, "xpbd", {{"constraints", "sqrt-energy"}, {"iterations", sweeps}}, steps),
-                       b = squeeze_by(model, size, "fp-pxpbd", {{"iterations", sweeps}}, steps), c = squeeze_by(model, size, "xpbd", {{"iterations", sweeps}}, steps);
-      context.row({{"kappa", kappa}, {"sweeps", sweeps}, {"root_exploded_at", a.exploded ? Json(a.steps) : Json("never")}, {"root_farthest", a.farthest},
-                   {"fp_exploded", b.exploded}, {"fp_farthest", b.farthest}, {"xpbd_exploded", c.exploded}, {"xpbd_farthest", c.farthest}});
+      const SqueezeRun a = squeeze_by(model, size, "xpbd", {{"constraints", "sqrt-energy"}, {"iterations", sweeps}},
+                                      steps),
+                       b = squeeze_by(model, size, "fp-pxpbd", {{"iterations", sweeps}}, steps),
+                       c = squeeze_by(model, size, "xpbd", {{"iterations", sweeps}}, steps);
+      context.row({{"kappa", kappa},
+                   {"sweeps", sweeps},
+                   {"root_exploded_at", a.exploded ? Json(a.steps) : Json("never")},
+                   {"root_farthest", a.farthest},
+                   {"fp_exploded", b.exploded},
+                   {"fp_farthest", b.farthest},
+                   {"xpbd_exploded", c.exploded},
+                   {"xpbd_farthest", c.farthest}});
       table.push_back({kappa, sweeps, a.exploded ? a.steps : -1});
       const bool both = !b.exploded && !c.exploded && b.farthest <= 2 && c.farthest <= 2;
       if (both && sweeps == 1 && stable_at == 0) stable_at = kappa;
@@ -89,12 +102,16 @@ void run_sqrt_energy(Context& context) {
     }
   }
   root.needs(stable_at > 0, "the two others are stable at some size with one sweep a step")
-      .part("kappa at which the root constraint explodes while the others do not", found, "above 0, within 10 steps or at least 30 frames", found > 0)
+      .part("kappa at which the root constraint explodes while the others do not", found,
+            "above 0, within 10 steps or at least 30 frames", found > 0)
       .note("kappa, sweeps a step, step at which the root constraint explodes (-1: never)", table)
       .note("sweeps and step", Json::array({found_sweeps, found_step}));
   if (root.verdict() == Verdict::fails)
-    root.because("the root constraint, its gradient guarded at rest, stays within ten sizes at every kappa and number of sweeps tried");
-  others.part("kappa at which both are stable for 30 frames with one sweep a step", stable_at, "above 0", stable_at > 0).note("stretched and squeezed by", 0.35);
+    root.because(
+        "the root constraint, its gradient guarded at rest, stays within ten sizes at every kappa and number of sweeps "
+        "tried");
+  others.part("kappa at which both are stable for 30 frames with one sweep a step", stable_at, "above 0", stable_at > 0)
+      .note("stretched and squeezed by", 0.35);
   if (others.verdict() == Verdict::fails) others.because("one of them goes farther than two sizes at every kappa");
   context.decide(root);
   context.decide(others);
@@ -108,13 +125,15 @@ void run_sqrt_energy(Context& context) {
     } catch (const std::exception&) {  // refused: no pair of constraints has this energy
     }
   }
-  only.needs(found > 0, "the root of the energy, the only general form, fails in fig. 7").equal("laws of log Neo-Hookean and StVK that B-PXPBD takes", exist, 0);
+  only.needs(found > 0, "the root of the energy, the only general form, fails in fig. 7")
+      .equal("laws of log Neo-Hookean and StVK that B-PXPBD takes", exist, 0);
   context.decide(only);
 }
 
 void run_neo_hookean(Context& context) {
   const auto cells = static_cast<Index>(context.number("cells"));
-  const double kappa = context.number("kappa"), edge = edge_for_kappa(kappa, 1e3, kPaperStep), size = edge * static_cast<double>(cells);
+  const double kappa = context.number("kappa"), edge = edge_for_kappa(kappa, 1e3, kPaperStep),
+               size = edge * static_cast<double>(cells);
   const BodyOptions body = pxpbd_box({cells, cells, cells}, edge, "macklin-mueller", 1e3);
   const int middle = 25 * kStepsPerFrame, steps = 52 * kStepsPerFrame;
   const auto model = held_model(body, {{0, Vec3::Zero()}, {middle * kPaperStep, Vec3(-0.25 * size, 0, 0)}});
@@ -145,20 +164,32 @@ void run_neo_hookean(Context& context) {
     }
     f.volume = (volume_of(*body.mesh, at.x) - volume_of(*body.mesh, truth.back())) / rest;
     f.seconds = median(seconds);
-    context.row({{"method", fmt::format("{}, {} sweeps", solver, sweeps)}, {"kappa", kappa}, {"apart_25", f.apart[static_cast<std::size_t>(middle) - 1]},
-                 {"apart_52", f.apart.back()}, {"volume", f.volume}, {"ms_per_step", 1e3 * f.seconds}});
+    context.row({{"method", fmt::format("{}, {} sweeps", solver, sweeps)},
+                 {"kappa", kappa},
+                 {"apart_25", f.apart[static_cast<std::size_t>(middle) - 1]},
+                 {"apart_52", f.apart.back()},
+                 {"volume", f.volume},
+                 {"ms_per_step", 1e3 * f.seconds}});
     return f;
   };
   if (context.stopped()) return;
-  const Followed xpbd = follow("xpbd", 100), fp = follow("fp-pxpbd", 10), many = follow("xpbd", static_cast<std::int64_t>(context.number("many")));
+  const Followed xpbd = follow("xpbd", 100), fp = follow("fp-pxpbd", 10),
+                 many = follow("xpbd", static_cast<std::int64_t>(context.number("many")));
   if (context.stopped()) return;
-  const auto at_frame = [&](const Followed& f, int frame) { return f.apart[static_cast<std::size_t>(frame * kStepsPerFrame) - 1]; };
-  Decision not_converged("pxpbd/fig-8/xpbd-not-converged"), volume("pxpbd/fig-8/xpbd-loses-volume"), converges("pxpbd/fig-8/fp-converges"),
-      row("pxpbd/table-1/neo-hookean-row"), low_rank("pxpbd/section-5.4/low-rank-neo-hookean");
+  const auto at_frame = [&](const Followed& f, int frame) {
+    return f.apart[static_cast<std::size_t>(frame * kStepsPerFrame) - 1];
+  };
+  Decision not_converged("pxpbd/fig-8/xpbd-not-converged"), volume("pxpbd/fig-8/xpbd-loses-volume"),
+      converges("pxpbd/fig-8/fp-converges"), row("pxpbd/table-1/neo-hookean-row"),
+      low_rank("pxpbd/section-5.4/low-rank-neo-hookean");
   for (int frame : {25, 52})
-    not_converged.at_least(fmt::format("frame {}: XPBD's distance to Newton over the displacement", frame), at_frame(xpbd, frame), 0.05)
-        .at_least(fmt::format("frame {}: with {} sweeps over that", frame, context.text("many")), at_frame(many, frame) / at_frame(xpbd, frame), 0.8);
-  volume.at_least("XPBD: volume missing to Newton's", -xpbd.volume, 0.03).at_least("over that of FP-PXPBD", std::abs(xpbd.volume / fp.volume), 20);
+    not_converged
+        .at_least(fmt::format("frame {}: XPBD's distance to Newton over the displacement", frame),
+                  at_frame(xpbd, frame), 0.05)
+        .at_least(fmt::format("frame {}: with {} sweeps over that", frame, context.text("many")),
+                  at_frame(many, frame) / at_frame(xpbd, frame), 0.8);
+  volume.at_least("XPBD: volume missing to Newton's", -xpbd.volume, 0.03)
+      .at_least("over that of FP-PXPBD", std::abs(xpbd.volume / fp.volume), 20);
   // The same law at rest without load.
   State alone = model->rest_state();
   ModelBuilder builder;
@@ -169,16 +200,20 @@ void run_neo_hookean(Context& context) {
   volume.note("lost at rest without load", 1 - volume_of(*body.mesh, alone.x) / rest);
   double worst = 0;
   for (int frame = 1; frame <= 52; ++frame) worst = std::max(worst, at_frame(fp, frame));
-  converges.at_most("FP-PXPBD: largest distance to Newton over the displacement", worst, 0.01).at_most("and of the volume at the end", std::abs(fp.volume), 1e-3);
+  converges.at_most("FP-PXPBD: largest distance to Newton over the displacement", worst, 0.01)
+      .at_most("and of the volume at the end", std::abs(fp.volume), 1e-3);
   row.at_least("time of 100 XPBD sweeps over 10 of FP-PXPBD", xpbd.seconds / fp.seconds, 2.3)
       .at_most("FP-PXPBD's distance to Newton at frame 52 over XPBD's", fp.apart.back() / xpbd.apart.back(), 1);
-  low_rank.leave_undecided("c = mu as printed, which is no setting of the engine: its bound on the curvature is 2 mu at rest")
+  low_rank
+      .leave_undecided(
+          "c = mu as printed, which is no setting of the engine: its bound on the curvature is 2 mu at rest")
       .note("with the engine's bound: largest distance to Newton", worst);
   for (Decision* decision : {&not_converged, &volume, &converges, &row}) {
     decision->note("kappa", kappa);
     if (decision->verdict() == Verdict::fails)
-      decision->because(fmt::format("at kappa {:g}: XPBD {:.3f} and FP-PXPBD {:.2g} from Newton at frame 52, volumes off by {:.3f} and {:.1e}", kappa,
-                                    xpbd.apart.back(), fp.apart.back(), xpbd.volume, fp.volume));
+      decision->because(fmt::format(
+          "at kappa {:g}: XPBD {:.3f} and FP-PXPBD {:.2g} from Newton at frame 52, volumes off by {:.3f} and {:.1e}",
+          kappa, xpbd.apart.back(), fp.apart.back(), xpbd.volume, fp.volume));
     context.decide(*decision);
   }
   context.decide(low_rank);
@@ -189,7 +224,8 @@ void run_neo_hookean(Context& context) {
 Experiment pxpbd_sqrt_energy() {
   return {"pxpbd/sqrt-energy",
           "A body is stretched and squeezed: XPBD with the root of the energy as constraint (fig. 7)",
-          {{"cells", "15", "8", "cells along an edge"}, {"kappas", "1,2,4,8,16,39,100", "1,4,16,39,100", "stiffness numbers"}},
+          {{"cells", "15", "8", "cells along an edge"},
+           {"kappas", "1,2,4,8,16,39,100", "1,4,16,39,100", "stiffness numbers"}},
           run_sqrt_energy};
 }
 

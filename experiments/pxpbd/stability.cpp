@@ -20,7 +20,8 @@ constexpr double kAbusedLength = 2;  ///< m, twice its width
 std::shared_ptr<const Model> abused_bar(const std::string& abuse, Index cells) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
-  const BodyOptions body = pxpbd_box({2 * cells, cells, cells}, 1.0 / static_cast<double>(cells), "fixed-corotated", 1e4);
+  const BodyOptions body =
+      pxpbd_box({2 * cells, cells, cells}, 1.0 / static_cast<double>(cells), "fixed-corotated", 1e4);
   builder.add_body(body);
   builder.add_pin({"left", body.mesh->sets().at("x-min")});
   if (abuse == "stretched to five times" || abuse == "squeezed to a tenth") {
@@ -52,7 +53,8 @@ void run_stability(Context& context) {
       const auto model = abused_bar(abuse, cells);
       const double h = std::string(abuse) == "steps of 0.1 s" ? 0.1 : 0.01;
       // Two body sizes beyond what is prescribed.
-      const double allowed = 2 * kAbusedLength + (std::string(abuse) == "stretched to five times" ? 4 * kAbusedLength : 0);
+      const double allowed =
+          2 * kAbusedLength + (std::string(abuse) == "stretched to five times" ? 4 * kAbusedLength : 0);
       const auto is_stable = [&](const std::string& solver, ParameterMap parameters) {
         parameters["iterations"] = sweeps;
         const auto stepper = make_stepper(model, solver, sweeps_alone(std::move(parameters)));
@@ -61,19 +63,29 @@ void run_stability(Context& context) {
         double farthest = 0;
         for (; done < steps; ++done) {
           if (!stepper->step(state, h).advanced() || !state.x.allFinite()) break;
-          for (Index i = 0; i < model->nodes(); ++i) farthest = std::max(farthest, (node(state.x, i) - node(model->rest(), i)).norm());
+          for (Index i = 0; i < model->nodes(); ++i)
+            farthest = std::max(farthest, (node(state.x, i) - node(model->rest(), i)).norm());
           if (farthest > allowed) break;
         }
-        context.row({{"abuse", abuse}, {"sweeps", sweeps}, {"solver", solver}, {"kappa", largest_kappa_of(model, h)}, {"steps", done}, {"farthest", farthest}});
+        context.row({{"abuse", abuse},
+                     {"sweeps", sweeps},
+                     {"solver", solver},
+                     {"kappa", largest_kappa_of(model, h)},
+                     {"steps", done},
+                     {"farthest", farthest}});
         return done == steps;
       };
-      const bool xpbd = is_stable("xpbd", {}), fp = is_stable("fp-pxpbd", {}), blended = is_stable("b-pxpbd", {{"zeta", 0.5}});
+      const bool xpbd = is_stable("xpbd", {}), fp = is_stable("fp-pxpbd", {}),
+                 blended = is_stable("b-pxpbd", {{"zeta", 0.5}});
       if (!xpbd) continue;
       ++compared;
       const std::string where = fmt::format("{}, {} sweeps", abuse, sweeps);
-      decision.equal("FP-PXPBD stable (1) in: " + where, fp ? 1 : 0, 1).equal("B-PXPBD stable (1) in: " + where, blended ? 1 : 0, 1);
+      decision.equal("FP-PXPBD stable (1) in: " + where, fp ? 1 : 0, 1)
+          .equal("B-PXPBD stable (1) in: " + where, blended ? 1 : 0, 1);
       if (!fp || !blended)
-        decision.because(fmt::format("{}: {} at kappa {:.2g}", where, fp ? "B-PXPBD with zeta = 0.5 is not stable" : "FP-PXPBD is not stable", largest_kappa_of(model, h)));
+        decision.because(fmt::format("{}: {} at kappa {:.2g}", where,
+                                     fp ? "B-PXPBD with zeta = 0.5 is not stable" : "FP-PXPBD is not stable",
+                                     largest_kappa_of(model, h)));
     }
   decision.needs(compared > 0, "XPBD is stable in some trial").note("trials in which XPBD is stable", compared);
   context.decide(decision);

@@ -9,8 +9,8 @@ namespace pliant::experiments {
 /// The time step of the paper's examples, s.
 inline constexpr double kPaperStep = 0.01;
 
-/// Residuals over the sweeps of one step, relative to the start: r of backward Euler's equation, the primal one, and the
-/// secondary one relative to its value after the first sweep.
+/// Residuals over the sweeps of one step, relative to the start: r of backward Euler's equation, the primal one, and
+/// the secondary one relative to its value after the first sweep.
 struct SweepCurve {
   std::string label;
   std::vector<double> r, primal, secondary;

@@ -38,7 +38,8 @@ bool is_stable(const HardStep& step, const std::string& solver, ParameterMap par
 void decide_half(Context& context, double kappa) {
   Decision decision("pxpbd/section-3.3.1/zeta-half");
   int good = 0;
-  const auto judge_scene = [&](const std::string& label, const std::shared_ptr<const Model>& model, const State& start) {
+  const auto judge_scene = [&](const std::string& label, const std::shared_ptr<const Model>& model,
+                               const State& start) {
     const SweepCurve xpbd = follow_sweeps(model, start, kPaperStep, "xpbd", {}, 100),
                      half = follow_sweeps(model, start, kPaperStep, "b-pxpbd", {{"zeta", 0.5}}, 100);
     const HardStep step{label, model, start};
@@ -46,7 +47,11 @@ void decide_half(Context& context, double kappa) {
     const bool ok = stable && half.last() < 0.5 * xpbd.last();
     good += ok;
     decision.note(label, Json::array({half.last(), xpbd.last(), stable ? 1 : 0}));
-    context.row({{"scene", label}, {"kappa", half.kappa}, {"half", std::isfinite(half.last()) ? Json(half.last()) : Json("diverges")}, {"xpbd", xpbd.last()}, {"stable", stable}});
+    context.row({{"scene", label},
+                 {"kappa", half.kappa},
+                 {"half", std::isfinite(half.last()) ? Json(half.last()) : Json("diverges")},
+                 {"xpbd", xpbd.last()},
+                 {"stable", stable}});
   };
   const auto hard = hard_steps(6, kappa);
   judge_scene("fig. 1, stretched", hard[0].model, hard[0].start);
@@ -67,7 +72,8 @@ void decide_half(Context& context, double kappa) {
   }
   decision.at_least("scenes of 5 in which it does", good, 4).note("kappa", kappa);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("zeta = 0.5 is stable and below half of XPBD's residual in {} of 5 scenes at kappa {:g}", good, kappa));
+    decision.because(fmt::format(
+        "zeta = 0.5 is stable and below half of XPBD's residual in {} of 5 scenes at kappa {:g}", good, kappa));
   context.decide(decision);
 }
 
@@ -85,9 +91,13 @@ void run_zeta(Context& context) {
     xpbd.push_back(follow_sweeps(steps[k].model, steps[k].start, kPaperStep, "xpbd", {}, sweeps));
     auto& row = curves.emplace_back();
     for (double zeta : zetas) {
-      row.push_back(follow_sweeps(steps[k].model, steps[k].start, kPaperStep, "b-pxpbd", {{"zeta", std::max(zeta, kAlmostZero)}}, sweeps));
-      context.row({{"kappa", kappas[k]}, {"zeta", zeta}, {"r_100", std::isfinite(row.back().at(100)) ? Json(row.back().at(100)) : Json("diverges")},
-                   {"r_last", diverges(row.back()) ? Json("diverges") : Json(row.back().last())}, {"xpbd", xpbd[k].last()}});
+      row.push_back(follow_sweeps(steps[k].model, steps[k].start, kPaperStep, "b-pxpbd",
+                                  {{"zeta", std::max(zeta, kAlmostZero)}}, sweeps));
+      context.row({{"kappa", kappas[k]},
+                   {"zeta", zeta},
+                   {"r_100", std::isfinite(row.back().at(100)) ? Json(row.back().at(100)) : Json("diverges")},
+                   {"r_last", diverges(row.back()) ? Json("diverges") : Json(row.back().last())},
+                   {"xpbd", xpbd[k].last()}});
     }
   }
   if (context.stopped()) return;
@@ -96,12 +106,15 @@ void run_zeta(Context& context) {
   double better_at = 0, worse_at = 0;
   for (std::size_t k = 0; k < kappas.size(); ++k) {
     if (better_at == 0 && curves[k][0].last() <= 0.1 * xpbd[k].last()) better_at = kappas[k];
-    if (better_at > 0 && kappas[k] > better_at && worse_at == 0 && diverges(curves[k][0]) && is_stable(steps[k], "xpbd", {}, 300)) worse_at = kappas[k];
+    if (better_at > 0 && kappas[k] > better_at && worse_at == 0 && diverges(curves[k][0]) &&
+        is_stable(steps[k], "xpbd", {}, 300))
+      worse_at = kappas[k];
   }
   alone.above("a kappa at which zeta = 0 is a tenth of XPBD", better_at, 0)
       .above("a larger one at which it diverges while XPBD is stable over 300 steps", worse_at, 0);
   if (alone.verdict() == Verdict::fails)
-    alone.because(better_at == 0 ? "zeta = 0 gets to a tenth of XPBD's residual at no kappa of the scan" : "zeta = 0 diverges at no larger kappa of the scan");
+    alone.because(better_at == 0 ? "zeta = 0 gets to a tenth of XPBD's residual at no kappa of the scan"
+                                 : "zeta = 0 diverges at no larger kappa of the scan");
   context.decide(alone);
 
   Decision direction("pxpbd/section-3.3.1/zeta-direction");
@@ -124,7 +137,9 @@ void run_zeta(Context& context) {
         .note("kappa", kappas[last])
         .note("smallest zeta that does not diverge", threshold < zetas.size() ? Json(zetas[threshold]) : Json("none"));
     if (direction.verdict() == Verdict::fails)
-      direction.because(fmt::format("at kappa {:g} {} of the zetas diverge, and r after 100 sweeps falls with zeta in {} places", kappas[last], threshold, unsorted));
+      direction.because(
+          fmt::format("at kappa {:g} {} of the zetas diverge, and r after 100 sweeps falls with zeta in {} places",
+                      kappas[last], threshold, unsorted));
   }
   context.decide(direction);
 
@@ -139,14 +154,16 @@ void run_zeta(Context& context) {
   int universal = 0;
   const auto one = static_cast<std::size_t>(std::find(kappas.begin(), kappas.end(), 1.0) - kappas.begin());
   for (std::size_t z = 0; z < zetas.size() && one < kappas.size(); ++z) {
-    const bool everywhere = std::all_of(curves.begin(), curves.end(), [&](const auto& row) { return !diverges(row[z]); });
+    const bool everywhere =
+        std::all_of(curves.begin(), curves.end(), [&](const auto& row) { return !diverges(row[z]); });
     universal += everywhere && curves[one][z].at(100) <= 0.1 * xpbd[one].at(100);
   }
   tuning.needs(one < kappas.size(), "kappa = 1 is in the scan")
       .at_least("how far the smallest stable zeta varies over the scan", most - least, 0.3)
       .equal("zetas that are stable everywhere and a tenth of XPBD at kappa = 1", universal, 0);
   if (tuning.verdict() == Verdict::fails)
-    tuning.because(fmt::format("the smallest stable zeta goes from {:.1f} to {:.1f}; {} values serve everywhere", least, most, universal));
+    tuning.because(fmt::format("the smallest stable zeta goes from {:.1f} to {:.1f}; {} values serve everywhere", least,
+                               most, universal));
   context.decide(tuning);
   decide_half(context, context.number("half_kappa"));
 }

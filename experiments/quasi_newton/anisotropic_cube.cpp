@@ -53,7 +53,8 @@ struct Squash {
 /// Widening against rest, along d and across it, at the moment the cube is lowest.
 Squash drop(const FrameScene& scene, int frames, const Vec3& along) {
   const Vec3 d = along.normalized(), across = Vec3::UnitY().cross(d);
-  const double rest_along = extent_along(scene.model->rest(), d), rest_across = extent_along(scene.model->rest(), across);
+  const double rest_along = extent_along(scene.model->rest(), d),
+               rest_across = extent_along(scene.model->rest(), across);
   Descent ours(scene.model, {});
   State state = scene.start;
   Squash squash;
@@ -123,8 +124,9 @@ void run_anisotropic_cube(Context& context) {
           .at_least("widening across over that without them", with.across / without.across, 1.1)
           .note("widening without fibres, m", without.along);
       if (direction.verdict() == Verdict::fails)
-        direction.because(fmt::format("widenings of {:.3f} and {:.3f} m without fibres, {:.3f} along and {:.3f} across with them",
-                                      without.along, without.across, with.along, with.across));
+        direction.because(
+            fmt::format("widenings of {:.3f} and {:.3f} m without fibres, {:.3f} along and {:.3f} across with them",
+                        without.along, without.across, with.along, with.across));
       const ContactErrors a = contact_errors(plain, plain.model, without.contact),
                           b = contact_errors(fibres, plain.model, with.contact);
       alike.needs(with.contact.size() >= 5, "at least five frames of contact")
@@ -135,9 +137,10 @@ void run_anisotropic_cube(Context& context) {
           .note("error with fibres left out of the matrix", b.without_fibres)
           .note("frames of contact", with.contact.size());
       if (alike.verdict() == Verdict::fails)
-        alike.because(fmt::format("errors in contact: {:.1e} with fibres, {:.1e} without, {:.1e} for one iteration of Newton, "
-                                  "whose matrix has the collisions",
-                                  b.ten, a.ten, b.newton));
+        alike.because(
+            fmt::format("errors in contact: {:.1e} with fibres, {:.1e} without, {:.1e} for one iteration of Newton, "
+                        "whose matrix has the collisions",
+                        b.ten, a.ten, b.newton));
     } else {
       direction.note("diagonal: along and across, without and with fibres",
                      Json::array({without.along, without.across, with.along, with.across}));

@@ -74,9 +74,10 @@ void run_bunny_through_torus(Context& context) {
       .note("share of surface vertices that touch", share)
       .note("hole over the body's radius", torus.hole / torus.radius);
   if (passes.verdict() == Verdict::fails)
-    passes.because(fmt::format("after {} frames, {} of them in contact, ten iterations a frame have not brought the body "
-                               "to this state",
-                               run.touching.size(), contact_frames));
+    passes.because(
+        fmt::format("after {} frames, {} of them in contact, ten iterations a frame have not brought the body "
+                    "to this state",
+                    run.touching.size(), contact_frames));
   context.decide(passes);
 
   Decision constant("quasi-newton/section-4.3/no-refactorisation");

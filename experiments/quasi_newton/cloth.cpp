@@ -1,5 +1,5 @@
-// Fig. 12 of quasi-newton: wrinkles of mass-spring cloth hung by two corners, with ten iterations of Projective Dynamics
-// and with L-BFGS, beside the converged run.
+// Fig. 12 of quasi-newton: wrinkles of mass-spring cloth hung by two corners, with ten iterations of Projective
+// Dynamics and with L-BFGS, beside the converged run.
 
 #include <fmt/format.h>
 
@@ -55,7 +55,8 @@ void run_cloth(Context& context) {
     const VecX& converged = at + 1 < run.begins.size() ? run.begins[at + 1].x : run.end.x;
     const double W = wrinkling(converged, cells, edge);
     // The same frame of the converged run by both, for error and time.
-    const DescentFrame first = ours_here.solve(run.begins[at], kFrame), second = plain_here.solve(run.begins[at], kFrame);
+    const DescentFrame first = ours_here.solve(run.begins[at], kFrame),
+                       second = plain_here.solve(run.begins[at], kFrame);
     if (k > 0) {
       ms[0].push_back(1e3 * first.seconds);
       ms[1].push_back(1e3 * second.seconds);
@@ -75,10 +76,17 @@ void run_cloth(Context& context) {
       .note("median wrinkling, 1/m", median(exact))
       .note("ms a frame, L-BFGS and Projective Dynamics", Json::array({median(ms[0]), median(ms[1])}));
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("wrinkling {:.3f}/m; off by {:.4f} with L-BFGS and {:.4f} without; {:.2f} and {:.2f} ms a frame",
-                                 median(exact), median(off[0]), median(off[1]), median(ms[0]), median(ms[1])));
-  context.row({{"cells", cells}, {"wrinkling", median(exact)}, {"off_lbfgs", median(off[0])}, {"off_pd", median(off[1])},
-               {"ms_lbfgs", median(ms[0])}, {"ms_pd", median(ms[1])}, {"wins", wins}, {"frames", exact.size()}});
+    decision.because(
+        fmt::format("wrinkling {:.3f}/m; off by {:.4f} with L-BFGS and {:.4f} without; {:.2f} and {:.2f} ms a frame",
+                    median(exact), median(off[0]), median(off[1]), median(ms[0]), median(ms[1])));
+  context.row({{"cells", cells},
+               {"wrinkling", median(exact)},
+               {"off_lbfgs", median(off[0])},
+               {"off_pd", median(off[1])},
+               {"ms_lbfgs", median(ms[0])},
+               {"ms_pd", median(ms[1])},
+               {"wins", wins},
+               {"frames", exact.size()}});
   context.decide(decision);
 }
 

@@ -78,7 +78,8 @@ void decide_glue(Context& context, const MeshData& mesh) {
                *std::min_element(glued.begin(), glued.end()) / peak, -0.01)
       .note("vertices that touch", most);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("{} vertices touch, the peak force is {:.3g} N and the ball leaves in frame {}", most, peak, leaves));
+    decision.because(fmt::format("{} vertices touch, the peak force is {:.3g} N and the ball leaves in frame {}", most,
+                                 peak, leaves));
   context.decide(decision);
 }
 
@@ -104,9 +105,10 @@ void decide_soft(Context& context, const MeshData& mesh) {
   const double exponent = std::log10(depths[2] / depths[0]) / 2;
   decision.between("exponent of the depth over the stiffness", exponent, -1.15, -0.85);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("depths {:.2e}, {:.2e}, {:.2e} m: the softer plane is touched by more vertices, so that each "
-                                 "carries less",
-                                 depths[0], depths[1], depths[2]));
+    decision.because(
+        fmt::format("depths {:.2e}, {:.2e}, {:.2e} m: the softer plane is touched by more vertices, so that each "
+                    "carries less",
+                    depths[0], depths[1], depths[2]));
   context.decide(decision);
 }
 
@@ -130,7 +132,8 @@ void decide_cycling(Context& context, const TorusScene& torus, const TorusRun& r
     const std::size_t from = sets.size() > 20 ? sets.size() - 20 : 0;
     for (std::size_t k = from + 1; k < sets.size(); ++k) {
       std::vector<Index> differ;
-      std::set_symmetric_difference(sets[k].begin(), sets[k].end(), sets[k - 1].begin(), sets[k - 1].end(), std::back_inserter(differ));
+      std::set_symmetric_difference(sets[k].begin(), sets[k].end(), sets[k - 1].begin(), sets[k - 1].end(),
+                                    std::back_inserter(differ));
       most = std::max(most, differ.size());
     }
     bool settled = most == 0;
@@ -142,9 +145,11 @@ void decide_cycling(Context& context, const TorusScene& torus, const TorusRun& r
     cycling += !settled;
     ++looked;
   }
-  decision.equal("frames whose contact set still changes in the last 20 of 200 iterations", cycling, 0).note("frames", looked);
+  decision.equal("frames whose contact set still changes in the last 20 of 200 iterations", cycling, 0)
+      .note("frames", looked);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("in {} of {} frames vertices still come and go after 200 iterations", cycling, looked));
+    decision.because(
+        fmt::format("in {} of {} frames vertices still come and go after 200 iterations", cycling, looked));
   context.decide(decision);
 }
 
@@ -152,7 +157,9 @@ void decide_history(Context& context, const TorusScene& torus, const TorusRun& r
   Decision decision("quasi-newton/section-5/history-with-collisions");
   DescentOptions none, shortened;
   none.window = 0;
-  shortened.keeps = [](std::size_t pairs, Index changed) { return pairs - std::min(pairs, static_cast<std::size_t>(changed)); };
+  shortened.keeps = [](std::size_t pairs, Index changed) {
+    return pairs - std::min(pairs, static_cast<std::size_t>(changed));
+  };
   Descent full(torus.scene.model, {}), zero(torus.scene.model, none), shorter(torus.scene.model, shortened);
   const auto exact = exact_newton(torus.scene);
   std::vector<double> gains[2];
@@ -163,13 +170,15 @@ void decide_history(Context& context, const TorusScene& torus, const TorusRun& r
     const auto watch = [&](const Iterate& current, const VecX&, double) {
       const auto inside = nodes_inside(*torus.scene.model, current.x, full.potential().problem().end);
       if (!last.empty())
-        std::set_symmetric_difference(inside.begin(), inside.end(), last.begin(), last.end(), std::inserter(changed, changed.end()));
+        std::set_symmetric_difference(inside.begin(), inside.end(), last.begin(), last.end(),
+                                      std::inserter(changed, changed.end()));
       last = inside;
     };
     const DescentFrame a = full.solve(begin, kFrame, watch), b = zero.solve(begin, kFrame);
     State end = begin;
     const double best = std::min({exact->step(end, kFrame).energy, a.energy, b.energy});
-    const double gain = std::log10(relative_error(b.energy, b.first, best)) - std::log10(relative_error(a.energy, a.first, best));
+    const double gain =
+        std::log10(relative_error(b.energy, b.first, best)) - std::log10(relative_error(a.energy, a.first, best));
     if (!in_contact) {
       if (std::isfinite(gain)) gains[1].push_back(gain);
       return;
@@ -179,7 +188,8 @@ void decide_history(Context& context, const TorusScene& torus, const TorusRun& r
     busy += 1;
     better += shorter.solve(begin, kFrame).energy <= a.energy;
   };
-  for (std::size_t frame : spread_over(run.contact_begins.size(), context.quick() ? 20 : 60)) gain_of(run.contact_begins[frame], true);
+  for (std::size_t frame : spread_over(run.contact_begins.size(), context.quick() ? 20 : 60))
+    gain_of(run.contact_begins[frame], true);
   for (const State& begin : apart) gain_of(begin, false);
   decision.needs(gains[0].size() >= 5, "frames in which 20 contacts come or go")
       .needs(gains[1].size() >= 2, "frames without contact")
@@ -187,9 +197,10 @@ void decide_history(Context& context, const TorusScene& torus, const TorusRun& r
       .above("share of busy frames in which the shortened history is no worse", better / busy, 0.5)
       .note("busy frames and frames without contact", Json::array({gains[0].size(), gains[1].size()}));
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("gains of {:.2f} decades in busy frames and {:.2f} without contact; the shortened history is no "
-                                 "worse in {:.0f}% of the frames",
-                                 median(gains[0]), median(gains[1]), 100 * better / busy));
+    decision.because(
+        fmt::format("gains of {:.2f} decades in busy frames and {:.2f} without contact; the shortened history is no "
+                    "worse in {:.0f}% of the frames",
+                    median(gains[0]), median(gains[1]), 100 * better / busy));
   context.decide(decision);
 }
 
@@ -204,7 +215,8 @@ void run_collisions(Context& context) {
   std::vector<State> apart;
   for (std::size_t frame : spread_over(run.contact_begins.size(), 6)) {
     State state = run.contact_begins[frame];
-    for (Index i = 0; i < torus.scene.model->nodes(); ++i) node(state.x, i)[(torus.axis + 1) % 3] += 100 * torus.scene.size;
+    for (Index i = 0; i < torus.scene.model->nodes(); ++i)
+      node(state.x, i)[(torus.axis + 1) % 3] += 100 * torus.scene.size;
     apart.push_back(state);
   }
   if (context.stopped()) return;

@@ -21,11 +21,16 @@ namespace {
 
 using Decisions = std::map<std::string, Decision>;
 
-constexpr const char* kDecided[] = {"fig-7/newton-per-iteration", "fig-7/constant-matrix-in-time",
-                                    "fig-7/order",                "fig-7/window-2-like-chebyshev",
-                                    "fig-7/chebyshev-late-start", "fig-7/chebyshev-rho",
-                                    "fig-8/per-iteration",        "fig-8/in-time",
-                                    "fig-14/unit-steps",          "section-5/wolfe-no-benefit",
+constexpr const char* kDecided[] = {"fig-7/newton-per-iteration",
+                                    "fig-7/constant-matrix-in-time",
+                                    "fig-7/order",
+                                    "fig-7/window-2-like-chebyshev",
+                                    "fig-7/chebyshev-late-start",
+                                    "fig-7/chebyshev-rho",
+                                    "fig-8/per-iteration",
+                                    "fig-8/in-time",
+                                    "fig-14/unit-steps",
+                                    "section-5/wolfe-no-benefit",
                                     "fig-15/interval"};
 
 /// 1 - rho of the sweep: 13 values from 1e-1 to 1e-4.
@@ -74,11 +79,12 @@ void decide_chebyshev(const Sweep& sweep, const TwistedBar& bar, std::size_t b, 
       .note(where + ": 1 - rho and ascent directions in 60 iterations", counts)
       .note(where + ": best 1 - rho", 1 - values[sweep.best_late]);
   if (rho.verdict() == Verdict::fails)
-    rho.because(fmt::format("{}: best at 1 - rho = {:.1e}; {} ascent directions below it, {} at it: see the counts", where,
-                            1 - values[sweep.best_late], below, at_best));
+    rho.because(fmt::format("{}: best at 1 - rho = {:.1e}; {} ascent directions below it, {} at it: see the counts",
+                            where, 1 - values[sweep.best_late], below, at_best));
 }
 
-void decide_fig7(const std::map<std::string, ConvergenceCurve>& curves, const std::string& where, Decisions& decisions) {
+void decide_fig7(const std::map<std::string, ConvergenceCurve>& curves, const std::string& where,
+                 Decisions& decisions) {
   const ConvergenceCurve &newton = curves.at("Newton"), &pd = curves.at("PD"), &chebyshev = curves.at("Chebyshev"),
                          &two = curves.at("m = 2"), &five = curves.at("m = 5");
   Decision& per_iteration = decisions.at("fig-7/newton-per-iteration");
@@ -88,24 +94,27 @@ void decide_fig7(const std::map<std::string, ConvergenceCurve>& curves, const st
     per_iteration.below(fmt::format("{}: Newton's error after {} iterations", where, k), newton.at(k), others);
   }
   if (per_iteration.verdict() == Verdict::fails)
-    per_iteration.because(fmt::format("{}: Newton's errors after 1, 3, 5, 10 iterations are {:.1e}, {:.1e}, {:.1e}, {:.1e}, "
-                                      "those of L-BFGS {:.1e}, {:.1e}, {:.1e}, {:.1e}",
-                                      where, newton.at(1), newton.at(3), newton.at(5), newton.at(10), five.at(1),
-                                      five.at(3), five.at(5), five.at(10)));
+    per_iteration.because(
+        fmt::format("{}: Newton's errors after 1, 3, 5, 10 iterations are {:.1e}, {:.1e}, {:.1e}, {:.1e}, "
+                    "those of L-BFGS {:.1e}, {:.1e}, {:.1e}, {:.1e}",
+                    where, newton.at(1), newton.at(3), newton.at(5), newton.at(10), five.at(1), five.at(3), five.at(5),
+                    five.at(10)));
   Decision& time = decisions.at("fig-7/constant-matrix-in-time");
   for (const ConvergenceCurve* curve : {&pd, &chebyshev, &two, &five})
     for (double error : {1e-2, 1e-4})
       time.at_most(fmt::format("{}: ms of {} to {:.0e}", where, curve->label, error), curve->ms_to(error),
                    newton.ms_to(error) / 2);
   if (time.verdict() == Verdict::fails)
-    time.because(fmt::format("{}: Newton needs {:.1f} ms to 1e-4, {:.1f} an iteration; PD {:.1f} ms, Chebyshev {:.1f}, "
-                             "m = 2 {:.1f}, m = 5 {:.1f}",
-                             where, newton.ms_to(1e-4), newton.ms_per_iteration, pd.ms_to(1e-4), chebyshev.ms_to(1e-4),
-                             two.ms_to(1e-4), five.ms_to(1e-4)));
+    time.because(
+        fmt::format("{}: Newton needs {:.1f} ms to 1e-4, {:.1f} an iteration; PD {:.1f} ms, Chebyshev {:.1f}, "
+                    "m = 2 {:.1f}, m = 5 {:.1f}",
+                    where, newton.ms_to(1e-4), newton.ms_per_iteration, pd.ms_to(1e-4), chebyshev.ms_to(1e-4),
+                    two.ms_to(1e-4), five.ms_to(1e-4)));
   Decision& order = decisions.at("fig-7/order");
   const double e = 1e-6;
-  order.above(where + ": iterations of PD to 1e-6", std::min(pd.iterations_to(e), static_cast<double>(pd.energy.size())),
-              chebyshev.iterations_to(e))
+  order
+      .above(where + ": iterations of PD to 1e-6", std::min(pd.iterations_to(e), static_cast<double>(pd.energy.size())),
+             chebyshev.iterations_to(e))
       .at_least(where + ": iterations of Chebyshev to 1e-6", chebyshev.iterations_to(e), two.iterations_to(e))
       .above(where + ": iterations of m = 2 to 1e-6", two.iterations_to(e), five.iterations_to(e))
       .above(where + ": ms of PD to 1e-6", ms_or_undecided(pd, e, chebyshev.ms_to(e)), chebyshev.ms_to(e))
@@ -119,10 +128,12 @@ void decide_fig7(const std::map<std::string, ConvergenceCurve>& curves, const st
   const double rates[] = {two.rate(1e-3, 1e-9), chebyshev.rate(1e-3, 1e-9)};
   alike.between(where + ": rate of m = 2 over Chebyshev's", rates[0] / rates[1], 0.9, 1.5);
   if (alike.verdict() == Verdict::fails)
-    alike.because(fmt::format("{}: {:.2f} decades an iteration with m = 2, {:.2f} with Chebyshev", where, rates[0], rates[1]));
+    alike.because(
+        fmt::format("{}: {:.2f} decades an iteration with m = 2, {:.2f} with Chebyshev", where, rates[0], rates[1]));
 }
 
-void decide_fig8(const std::map<std::string, ConvergenceCurve>& curves, const std::string& where, Decisions& decisions) {
+void decide_fig8(const std::map<std::string, ConvergenceCurve>& curves, const std::string& where,
+                 Decisions& decisions) {
   const std::vector<std::string> order = {"scaled-identity", "rest-pose", "warped-rest-pose", "m = 5", "frame-start"};
   Decision& per_iteration = decisions.at("fig-8/per-iteration");
   for (std::size_t k : {10u, 20u}) {
@@ -176,8 +187,8 @@ void decide_searches(const std::map<std::string, ConvergenceCurve>& curves, cons
       .equal(where + ": iterations with an error above 1e-5 in which they differ", early, 0)
       .note(where + ": iterations compared", count);
   if (unit.verdict() == Verdict::fails)
-    unit.because(fmt::format("{}: {} of {} steps are whole with backtracking, {} with Wolfe's conditions", where, whole[0],
-                             count, whole[1]));
+    unit.because(fmt::format("{}: {} of {} steps are whole with backtracking, {} with Wolfe's conditions", where,
+                             whole[0], count, whole[1]));
   Decision& benefit = decisions.at("section-5/wolfe-no-benefit");
   for (std::size_t k : {10u, 20u}) {
     const double ratio = wolfe.at(k) / armijo.at(k);
@@ -187,12 +198,14 @@ void decide_searches(const std::map<std::string, ConvergenceCurve>& curves, cons
   const ConvergenceCurve &timed = curves.at("armijo, timed"), &timed_wolfe = curves.at("wolfe, timed");
   const double cost = timed_wolfe.ms_per_iteration / timed.ms_per_iteration;
   benefit.at_least(where + ": time of a Wolfe iteration over a backtracking one", cost, 1.0)
-      .note(where + ": trial points an iteration", Json::array({timed.evaluations_per_iteration, timed_wolfe.evaluations_per_iteration}));
+      .note(where + ": trial points an iteration",
+            Json::array({timed.evaluations_per_iteration, timed_wolfe.evaluations_per_iteration}));
   if (benefit.verdict() == Verdict::fails)
-    benefit.because(fmt::format("{}: {:.3f} and {:.3f} ms an iteration with {:.2f} and {:.2f} trial points (backtracking, "
-                                "Wolfe); energy and gradient share one pass here",
-                                where, timed.ms_per_iteration, timed_wolfe.ms_per_iteration, timed.evaluations_per_iteration,
-                                timed_wolfe.evaluations_per_iteration));
+    benefit.because(
+        fmt::format("{}: {:.3f} and {:.3f} ms an iteration with {:.2f} and {:.2f} trial points (backtracking, "
+                    "Wolfe); energy and gradient share one pass here",
+                    where, timed.ms_per_iteration, timed_wolfe.ms_per_iteration, timed.evaluations_per_iteration,
+                    timed_wolfe.evaluations_per_iteration));
 }
 
 void decide_interval(const std::map<std::string, ConvergenceCurve>& curves, const std::string& where,
@@ -209,7 +222,8 @@ void decide_interval(const std::map<std::string, ConvergenceCurve>& curves, cons
   decision.at_most(where + ": most over least iterations to 1e-6", most / least, 1.5)
       .note(where + ": iterations", counts);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("{}: from {} to {} iterations; k of Neo-Hookean grows fast near zero stretch", where, least, most));
+    decision.because(
+        fmt::format("{}: from {} to {} iterations; k of Neo-Hookean grows fast near zero stretch", where, least, most));
 }
 
 void run_convergence(Context& context) {
@@ -254,10 +268,11 @@ void run_convergence(Context& context) {
     find_best(sweep.late, sweep.best_late);
     find_best(sweep.early, sweep.best_early);
     // Chebyshev at its best, timed like the others.
-    ConvergenceCurve best = convergence_curves(context, bar->scene, bar->begins[b],
-                                               {{"Chebyshev", "chebyshev", {{"spectral_radius", radii()[sweep.best_late]}}, 100},
-                                                {"m = 5", "quasi-newton", {}, few}},
-                                               &curves)[0];
+    ConvergenceCurve best =
+        convergence_curves(context, bar->scene, bar->begins[b],
+                           {{"Chebyshev", "chebyshev", {{"spectral_radius", radii()[sweep.best_late]}}, 100},
+                            {"m = 5", "quasi-newton", {}, few}},
+                           &curves)[0];
     if (context.stopped()) return;
     std::map<std::string, ConvergenceCurve> by_label{{"Chebyshev", best}};
     for (const ConvergenceCurve& curve : curves) by_label[curve.label] = curve;
@@ -269,7 +284,8 @@ void run_convergence(Context& context) {
     decide_interval(by_label, where, decisions);
   }
   Decision& late = decisions.at("fig-7/chebyshev-late-start");
-  if (late.verdict() == Verdict::fails) late.because("with the radius at its best, plain iterations at the start only lose time");
+  if (late.verdict() == Verdict::fails)
+    late.because("with the radius at its best, plain iterations at the start only lose time");
   for (auto& [id, decision] : decisions) {
     decision.needs(bar->begins.size() == context.numbers("degrees").size(), "the bar reaches every angle");
     context.decide(decision);

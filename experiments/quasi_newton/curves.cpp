@@ -58,7 +58,8 @@ double ConvergenceCurve::ms_to(double below) const { return ms_before + iteratio
 double ConvergenceCurve::rate(double from, double to) const {
   const double first = iterations_to(from), last = iterations_to(to);
   if (!std::isfinite(last) || last <= first) return std::numeric_limits<double>::quiet_NaN();
-  const double begin = error[static_cast<std::size_t>(first)], end = std::max(error[static_cast<std::size_t>(last)], 1e-15);
+  const double begin = error[static_cast<std::size_t>(first)],
+               end = std::max(error[static_cast<std::size_t>(last)], 1e-15);
   return (std::log10(begin) - std::log10(end)) / (last - first);
 }
 

@@ -14,10 +14,10 @@ struct Contender {
 /// How the relative error (12), (g(x_k) - g*)/(g(x_0) - g*), fell in one frame.
 struct ConvergenceCurve {
   std::string label;
-  std::vector<double> energy;  ///< before each iteration, and at the end, J
-  std::vector<double> error;   ///< the same as Eq. (12)
-  std::vector<double> alphas;  ///< step lengths
-  double ms_before = 0;        ///< a factorisation of the frame's Hessian and the like
+  std::vector<double> energy;                 ///< before each iteration, and at the end, J
+  std::vector<double> error;                  ///< the same as Eq. (12)
+  std::vector<double> alphas;                 ///< step lengths
+  double ms_before = 0;                       ///< a factorisation of the frame's Hessian and the like
   double ms_per_iteration = 0, solve_ms = 0;  ///< the latter of linear systems, per iteration
   double evaluations_per_iteration = 0;
   int failed_factorisations = 0;

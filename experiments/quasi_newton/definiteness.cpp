@@ -18,8 +18,7 @@ namespace {
 /// it has a factor (Martin et al. 2011).
 class ShiftedNewton {
  public:
-  explicit ShiftedNewton(const FrameScene& scene)
-      : potential_(scene.model, {}), H_(potential_.make_matrix()) {
+  explicit ShiftedNewton(const FrameScene& scene) : potential_(scene.model, {}), H_(potential_.make_matrix()) {
     cholesky_.analyze(H_.shared_pattern(), 3);
   }
 
@@ -93,8 +92,8 @@ class HessianProbe final : public Energy {
 void decide_definiteness(Context& context) {
   Decision decision("quasi-newton/section-5/definiteness-fix");
   const int wanted = context.quick() ? 10 : 20;
-  const std::vector<std::string> meshes = context.quick() ? std::vector<std::string>{"longbar"}
-                                                          : std::vector<std::string>{"longbar2", "hippo"};
+  const std::vector<std::string> meshes =
+      context.quick() ? std::vector<std::string>{"longbar"} : std::vector<std::string>{"longbar2", "hippo"};
   for (const std::string& name : meshes) {
     const auto mesh = std::make_shared<TetMesh>(*find_mesh(context, name));
     const Table1Row& row = table1_row("twisting-bar");
@@ -120,16 +119,18 @@ void decide_definiteness(Context& context) {
       errors[2].push_back(relative_error(five.energy, first, least));
       errors[3].push_back(relative_error(energies[5], first, least));
     }
-    decision.needs(indefinite >= wanted, fmt::format("{}: {} frames with an indefinite Hessian ({} found)", name, wanted, indefinite));
+    decision.needs(indefinite >= wanted,
+                   fmt::format("{}: {} frames with an indefinite Hessian ({} found)", name, wanted, indefinite));
     for (int k : {0, 1}) {
       const auto at = static_cast<std::size_t>(2 * k);
       decision.below(fmt::format("{}: median error with projection after {} iterations", name, k == 0 ? 1 : 5),
                      median(errors[at]), median(errors[at + 1]));
     }
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("{}: after 1 iteration {:.1e} with projection and {:.1e} with the identity, after 5 "
-                                   "{:.1e} and {:.1e}",
-                                   name, median(errors[0]), median(errors[1]), median(errors[2]), median(errors[3])));
+      decision.because(
+          fmt::format("{}: after 1 iteration {:.1e} with projection and {:.1e} with the identity, after 5 "
+                      "{:.1e} and {:.1e}",
+                      name, median(errors[0]), median(errors[1]), median(errors[2]), median(errors[3])));
   }
   context.decide(decision);
 }

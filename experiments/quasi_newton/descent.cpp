@@ -71,8 +71,7 @@ DescentFrame Descent::solve(const State& state, double h, const Observer& observ
     if (!std::isfinite(descent.largest) || descent.largest == 0) break;
     if (observer) observer(current_, dx_, descent.slope);
     DescentStep step{current_.energy, descent.slope, 0, 0, 0};
-    const LineSearchResult found =
-        line_search(potential_, current_, {dx_, descent.slope, 1}, options_.search, trial_);
+    const LineSearchResult found = line_search(potential_, current_, {dx_, descent.slope, 1}, options_.search, trial_);
     step.alpha = found.accepted ? found.alpha : 0;
     step.evaluations = found.evaluations;
     step.seconds = clock.seconds();

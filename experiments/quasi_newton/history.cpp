@@ -82,19 +82,22 @@ void cost_of_loops(Context& context, const std::vector<std::pair<std::string, Fr
   for (std::size_t s = 0; s < scenes.size(); ++s)
     for (auto [window, bound] : {std::pair{5, 0.1}, std::pair{20, 0.25}, std::pair{100, 0.25}}) {
       // The share once the history is full: a long frame less its first `window` iterations.
-      Descent all(scenes[s].second.model, deep(window, window + 30)), filling(scenes[s].second.model, deep(window, window));
+      Descent all(scenes[s].second.model, deep(window, window + 30)),
+          filling(scenes[s].second.model, deep(window, window));
       std::vector<double> ratios;
       for (int turn = 0; turn < 8; ++turn) {
         const DescentFrame longer = all.solve(begins[s], kFrame), first = filling.solve(begins[s], kFrame);
         if (turn > 0 && longer.steps.size() > first.steps.size() + 10)
-          ratios.push_back((longer.history_seconds - first.history_seconds) / (longer.solve_seconds - first.solve_seconds));
+          ratios.push_back((longer.history_seconds - first.history_seconds) /
+                           (longer.solve_seconds - first.solve_seconds));
       }
       decision.at_most(fmt::format("{}: loops over solve, m = {}", scenes[s].first, window), median(ratios), bound);
       context.row({{"mesh", scenes[s].first}, {"window", window}, {"loops_over_solve", median(ratios)}});
     }
   if (decision.verdict() == Verdict::fails)
-    decision.because("the loops read 2 m vectors, the solve a factor of some hundred numbers a row: at this size their bytes "
-                     "are of the same order");
+    decision.because(
+        "the loops read 2 m vectors, the solve a factor of some hundred numbers a row: at this size their bytes "
+        "are of the same order");
   context.decide(decision);
 }
 

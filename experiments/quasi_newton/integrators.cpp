@@ -81,8 +81,8 @@ FrameScene released_bar(const MeshData& data, bool twisted) {
                                     std::sin(angle) * X.y() + std::cos(angle) * X.z());
     } else {  // along an arc, one radian
       const double radius = scene.size;
-      node(scene.start.x, i) = Vec3((radius - X.y()) * std::sin(s) - 0.5 * scene.size,
-                                    radius - (radius - X.y()) * std::cos(s), X.z());
+      node(scene.start.x, i) =
+          Vec3((radius - X.y()) * std::sin(s) - 0.5 * scene.size, radius - (radius - X.y()) * std::cos(s), X.z());
     }
   }
   return scene;
@@ -99,7 +99,11 @@ void decide_midpoint(Context& context, const FrameScene& scene, double seconds) 
       if (context.stopped()) return;
       const char* integrator = m == 0 ? "implicit-euler" : "implicit-midpoint";
       const LongRun run = run_newton(scene, integrator, h, seconds);
-      context.row({{"integrator", integrator}, {"steps_per_second", 1 / h}, {"stable", run.stable}, {"end", run.end}, {"kept", run.kept}});
+      context.row({{"integrator", integrator},
+                   {"steps_per_second", 1 / h},
+                   {"stable", run.stable},
+                   {"end", run.end},
+                   {"kept", run.kept}});
       last[m] = run;
       if (!run.stable) {
         how = run.end;
@@ -121,7 +125,8 @@ void decide_midpoint(Context& context, const FrameScene& scene, double seconds) 
   }
   decision.note("how midpoint ends at larger steps", how);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("largest stable steps: 1/{:.0f} s and 1/{:.0f} s (Euler, midpoint)", 1 / largest[0], 1 / largest[1]));
+    decision.because(fmt::format("largest stable steps: 1/{:.0f} s and 1/{:.0f} s (Euler, midpoint)", 1 / largest[0],
+                                 1 / largest[1]));
   context.decide(decision);
 }
 
@@ -142,9 +147,14 @@ void decide_damping(Context& context, const FrameScene& scene) {
   decision.needs(ten.stable, "ten iterations a frame are stable")
       .between("loss with ten iterations over the converged one", (1 - ten.kept) / losses[0], 0.9, 1.1);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("lost in the first second: {:.3f}, {:.3f}, {:.3f}, {:.3f} as h is halved; ten iterations {:.3f}",
-                                 losses[0], losses[1], losses[2], losses[3], 1 - ten.kept));
-  context.row({{"integrator", "implicit-euler, ten iterations"}, {"steps_per_second", 30}, {"stable", ten.stable}, {"end", ten.end}, {"kept", ten.kept}});
+    decision.because(
+        fmt::format("lost in the first second: {:.3f}, {:.3f}, {:.3f}, {:.3f} as h is halved; ten iterations {:.3f}",
+                    losses[0], losses[1], losses[2], losses[3], 1 - ten.kept));
+  context.row({{"integrator", "implicit-euler, ten iterations"},
+               {"steps_per_second", 30},
+               {"stable", ten.stable},
+               {"end", ten.end},
+               {"kept", ten.kept}});
   context.decide(decision);
 }
 

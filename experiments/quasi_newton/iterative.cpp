@@ -66,10 +66,11 @@ void decide_fig16(const std::vector<ConvergenceCurve>& c, const std::string& whe
     d.newton_cg.at_least(fmt::format("{}: ms to 1e-2 of {} over ours", where, c[m].label),
                          ms_or_undecided(c[m], 1e-2, c[ours].ms_to(1e-2)) / c[ours].ms_to(1e-2), 2);
   if (d.newton_cg.verdict() == Verdict::fails)
-    d.newton_cg.because(fmt::format("{}: errors after 5 iterations: direct {:.1e}, 15 CG {:.1e}, 5 CG {:.1e}; ms to 1e-2: "
-                                    "{:.1f}, {:.1f}, ours {:.1f}",
-                                    where, c[direct].at(5), c[newton15].at(5), c[newton5].at(5), c[newton15].ms_to(1e-2),
-                                    c[newton5].ms_to(1e-2), c[ours].ms_to(1e-2)));
+    d.newton_cg.because(
+        fmt::format("{}: errors after 5 iterations: direct {:.1e}, 15 CG {:.1e}, 5 CG {:.1e}; ms to 1e-2: "
+                    "{:.1f}, {:.1f}, ours {:.1f}",
+                    where, c[direct].at(5), c[newton15].at(5), c[newton5].at(5), c[newton15].ms_to(1e-2),
+                    c[newton5].ms_to(1e-2), c[ours].ms_to(1e-2)));
 
   d.gast.needs(c[gast].failed_factorisations > 0, where + ": negative curvature ended conjugate gradients");
   for (Method m : {newton15, newton5})
@@ -96,12 +97,13 @@ void decide_fig16(const std::vector<ConvergenceCurve>& c, const std::string& whe
 void decide_fig17(const std::vector<ConvergenceCurve>& c, const std::string& where, IterativeDecisions& d) {
   for (double error : {0.3, 0.1})
     for (Method m : {rest5, rest15, own5, own15})
-      d.early.below(fmt::format("{}: ms of {} to {:g}", where, c[m].label, error), c[m].ms_to(error), c[start].ms_to(error));
+      d.early.below(fmt::format("{}: ms of {} to {:g}", where, c[m].label, error), c[m].ms_to(error),
+                    c[start].ms_to(error));
   if (d.early.verdict() == Verdict::fails)
-    d.early.because(fmt::format("{}: the factorisation takes {:.1f} ms; an iteration {:.2f} ms with it, {:.2f} with 5 and "
-                                "{:.2f} with 15 PCG of the rest pose",
-                                where, c[start].ms_before, c[start].ms_per_iteration, c[rest5].ms_per_iteration,
-                                c[rest15].ms_per_iteration));
+    d.early.because(fmt::format(
+        "{}: the factorisation takes {:.1f} ms; an iteration {:.2f} ms with it, {:.2f} with 5 and "
+        "{:.2f} with 15 PCG of the rest pose",
+        where, c[start].ms_before, c[start].ms_per_iteration, c[rest5].ms_per_iteration, c[rest15].ms_per_iteration));
   const double reference = c[start].rate(1e-3, 1e-6);
   for (Method m : {rest5, rest15})
     d.late.at_most(fmt::format("{}: decades an iteration from 1e-3 to 1e-6, {} over (b)", where, c[m].label),
@@ -116,8 +118,8 @@ void decide_fig17(const std::vector<ConvergenceCurve>& c, const std::string& whe
                    ms_or_undecided(c[rest], 1e-4, c[own].ms_to(1e-4)));
   }
   if (d.better.verdict() == Verdict::fails)
-    d.better.because(fmt::format("{}: errors after 10 iterations: (c) {:.1e}, (d) {:.1e}, (e) {:.1e}, (f) {:.1e}", where,
-                                 c[rest5].at(10), c[rest15].at(10), c[own5].at(10), c[own15].at(10)));
+    d.better.because(fmt::format("{}: errors after 10 iterations: (c) {:.1e}, (d) {:.1e}, (e) {:.1e}, (f) {:.1e}",
+                                 where, c[rest5].at(10), c[rest15].at(10), c[own5].at(10), c[own15].at(10)));
 }
 
 void run_iterative(Context& context) {

@@ -44,8 +44,8 @@ LawRun run_law(const FrameScene& scene, int frames, int samples, int many) {
   State state = scene.start;
   for (int k = 0; k < frames && result.stable; ++k) {
     begin_frame(scene, state);
-    result.stable = ours.advance(state, kFrame) &&
-                    (state.x - scene.model->rest()).cwiseAbs().maxCoeff() <= 2 * scene.size;
+    result.stable =
+        ours.advance(state, kFrame) && (state.x - scene.model->rest()).cwiseAbs().maxCoeff() <= 2 * scene.size;
   }
   result.end = state.x;
   result.stable = result.stable && run.complete;
@@ -87,9 +87,11 @@ void decide_laws(Context& context, const MeshData& mesh, double mu) {
         .part(who + ": frames stable", run.stable ? frames : 0, "all of them", run.stable)
         .below(who + ": median error after 10 iterations", run.error, 0.1)
         .at_most(who + ": distance to Newton after 500 iterations in sizes", run.apart, 1e-6);
-    context.row({{"law", who}, {"stable", run.stable}, {"deformed", run.deformed}, {"error", run.error}, {"apart", run.apart}});
+    context.row(
+        {{"law", who}, {"stable", run.stable}, {"deformed", run.deformed}, {"error", run.error}, {"apart", run.apart}});
     if (seven.verdict() == Verdict::fails && (!run.stable || run.error >= 0.1 || run.apart > 1e-6))
-      seven.because(fmt::format("{}: error {:.1e}, {:.1e} of the size from Newton after 500 iterations", who, run.error, run.apart));
+      seven.because(fmt::format("{}: error {:.1e}, {:.1e} of the size from Newton after 500 iterations", who, run.error,
+                                run.apart));
   }
   const double size = extent_of(std::span<const Vec3>(mesh.vertices));
   double least = 1e300;
@@ -107,15 +109,21 @@ void decide_laws(Context& context, const MeshData& mesh, double mu) {
 
   const LawRun run = run_law(hung_body(mesh, "stable-neo-hookean", mu), frames, samples, 0);
   outside.needs(run.deformed || !run.stable, "the body is deformed")
-      .part("error of ten iterations over one of Newton's, or unstable", run.stable ? run.error / run.newton_error : 1e300,
-            "at least 1", !run.stable || run.error >= run.newton_error)
+      .part("error of ten iterations over one of Newton's, or unstable",
+            run.stable ? run.error / run.newton_error : 1e300, "at least 1",
+            !run.stable || run.error >= run.newton_error)
       .note("error of ten iterations", run.error)
       .note("error of one Newton iteration", run.newton_error);
   if (outside.verdict() == Verdict::fails)
-    outside.because(fmt::format("a limitation lifted: stable Neo-Hookean, which is not of this class, has an error of {:.1e} after "
-                                "ten iterations where Newton's first leaves {:.1e}; the stiffness needs only dPsi/ds at (s, 1, 1)",
-                                run.error, run.newton_error));
-  context.row({{"law", "stable-neo-hookean"}, {"stable", run.stable}, {"deformed", run.deformed}, {"error", run.error}, {"apart", run.newton_error}});
+    outside.because(
+        fmt::format("a limitation lifted: stable Neo-Hookean, which is not of this class, has an error of {:.1e} after "
+                    "ten iterations where Newton's first leaves {:.1e}; the stiffness needs only dPsi/ds at (s, 1, 1)",
+                    run.error, run.newton_error));
+  context.row({{"law", "stable-neo-hookean"},
+               {"stable", run.stable},
+               {"deformed", run.deformed},
+               {"error", run.error},
+               {"apart", run.newton_error}});
   context.decide(outside);
 }
 
@@ -137,8 +145,9 @@ void decide_curves(Context& context) {
     decision.above(fmt::format("{}: least rise of stress over 0.01 of stretch, Pa", law), least, 0);
   }
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("ratios at 0.6 and 1.4: A {:.2f} and {:.2f}, B {:.2f} and {:.2f}", ratio("spline-a", 0.6),
-                                 ratio("spline-a", 1.4), ratio("spline-b", 0.6), ratio("spline-b", 1.4)));
+    decision.because(fmt::format("ratios at 0.6 and 1.4: A {:.2f} and {:.2f}, B {:.2f} and {:.2f}",
+                                 ratio("spline-a", 0.6), ratio("spline-a", 1.4), ratio("spline-b", 0.6),
+                                 ratio("spline-b", 1.4)));
   context.decide(decision);
 }
 
@@ -151,8 +160,9 @@ double height_change(const MeshData& data, const std::string& law, double force)
   const auto top = outermost(*mesh, Vec3::UnitY(), 49);
   builder.add_load(top, {0, force, 0});
   const auto model = builder.build();
-  const auto newton = make_stepper(model, "pod-newton",
-                                   {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-7 * std::abs(force)}});
+  const auto newton =
+      make_stepper(model, "pod-newton",
+                   {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-7 * std::abs(force)}});
   State state = model->rest_state();
   if (!newton->step(state, 1).succeeded()) return std::numeric_limits<double>::quiet_NaN();
   double change = 0;
@@ -168,7 +178,8 @@ void decide_sphere(Context& context, const MeshData& mesh) {
       force *= 1.12;
       base = height_change(mesh, "neo-hookean", side * force);
     }
-    const double a = height_change(mesh, "spline-a", side * force) / base, b = height_change(mesh, "spline-b", side * force) / base;
+    const double a = height_change(mesh, "spline-a", side * force) / base,
+                 b = height_change(mesh, "spline-b", side * force) / base;
     const std::string what = side < 0 ? "squashed" : "pulled";
     decision.needs(std::abs(base) >= 0.2, what + ": Neo-Hookean changes by 20%");
     if (side < 0)
@@ -177,9 +188,10 @@ void decide_sphere(Context& context, const MeshData& mesh) {
       decision.at_most("pulled: B over Neo-Hookean", b, 0.9).between("pulled: A over Neo-Hookean", a, 0.97, 1.03);
     decision.note(what + ": change of Neo-Hookean in diameters", base);
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("{} by {:.2f} diameters: A {:.3f} and B {:.3f} of Neo-Hookean; a sphere under such a load is "
-                                   "both squeezed and stretched somewhere",
-                                   what, base, a, b));
+      decision.because(
+          fmt::format("{} by {:.2f} diameters: A {:.3f} and B {:.3f} of Neo-Hookean; a sphere under such a load is "
+                      "both squeezed and stretched somewhere",
+                      what, base, a, b));
     context.row({{"law", what}, {"neo_hookean", base}, {"a", a}, {"b", b}});
   }
   context.decide(decision);
@@ -198,7 +210,8 @@ void decide_rest_pose(Context& context) {
     potential.stiffness(scene.model->rest(), Projection::none, H);
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense_matrix(H), Eigen::EigenvaluesOnly);
     const double largest = solver.eigenvalues().cwiseAbs().maxCoeff(), least = solver.eigenvalues().minCoeff();
-    decision.at_least(fmt::format("{}: least eigenvalue over the largest", law), largest > 0 ? least / largest : 0, -1e-10);
+    decision.at_least(fmt::format("{}: least eigenvalue over the largest", law), largest > 0 ? least / largest : 0,
+                      -1e-10);
     context.row({{"law", law}, {"least_eigenvalue", least}, {"largest_eigenvalue", largest}});
   }
   if (decision.verdict() == Verdict::fails) decision.because("see the least eigenvalues");
@@ -210,7 +223,8 @@ void run_materials(Context& context) {
   const auto body = find_mesh(context, context.text("mesh"));
   if (!body) {
     for (const char* id : {"fig-1/materials", "fig-6/sphere", "section-6/valanis-landel"})
-      context.decide(Decision(std::string("quasi-newton/") + id).leave_undecided("a folder with the meshes was given (option meshes)"));
+      context.decide(Decision(std::string("quasi-newton/") + id)
+                         .leave_undecided("a folder with the meshes was given (option meshes)"));
     if (context.quick()) decide_rest_pose(context);
     return;
   }

@@ -73,9 +73,10 @@ void decide_newton_cost(Context& context) {
                  {"our_solve_ms", 1e3 * solve},
                  {"iteration_ms", 1e3 * iteration}});
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("{}: Hessian {:.2f} ms, its factor {:.2f} ms, gradient {:.2f} ms, iteration {:.2f} ms; "
-                                   "Hessians are in closed form here",
-                                   row.name, 1e3 * hessian, 1e3 * factor, 1e3 * gradient, 1e3 * iteration));
+      decision.because(
+          fmt::format("{}: Hessian {:.2f} ms, its factor {:.2f} ms, gradient {:.2f} ms, iteration {:.2f} ms; "
+                      "Hessians are in closed form here",
+                      row.name, 1e3 * hessian, 1e3 * factor, 1e3 * gradient, 1e3 * iteration));
   }
   context.decide(decision);
 }

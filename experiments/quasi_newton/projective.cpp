@@ -163,7 +163,8 @@ void decide_identity(Context& context, const std::vector<std::pair<std::string, 
 /// Runs by whole steps and looks at other step lengths along the same directions.
 void decide_unit_steps(Context& context, const std::vector<std::pair<std::string, FrameScene>>& scenes, int frames,
                        int optimal_frames) {
-  Decision works("quasi-newton/section-4/unit-step-works-for-pd"), optimal("quasi-newton/section-4/unit-step-optimal-for-pd");
+  Decision works("quasi-newton/section-4/unit-step-works-for-pd"),
+      optimal("quasi-newton/section-4/unit-step-optimal-for-pd");
   constexpr double kLengths[] = {0.5, 0.75, 1.25, 1.5, 2};
   int rises = 0, iterations = 0;
   for (const auto& [label, scene] : scenes) {
@@ -203,9 +204,10 @@ void decide_unit_steps(Context& context, const std::vector<std::pair<std::string
         .note(label + ": how often 0.5, 0.75, 1.25, 1.5, 2 and 1 are best",
               Json::array({best_at[0], best_at[1], best_at[2], best_at[3], best_at[4], best_at[5]}));
     if (optimal.verdict() == Verdict::fails)
-      optimal.because(fmt::format("{}: longer steps are best in {:.0f}% of the iterations: 1 minimises the surrogate with "
-                                  "fixed projections, not g",
-                                  label, 100 * (best_at[2] + best_at[3] + best_at[4]) / asked));
+      optimal.because(
+          fmt::format("{}: longer steps are best in {:.0f}% of the iterations: 1 minimises the surrogate with "
+                      "fixed projections, not g",
+                      label, 100 * (best_at[2] + best_at[3] + best_at[4]) / asked));
   }
   works.needs(iterations >= (context.quick() ? 1000 : 5000), "enough iterations")
       .equal("iterations in which g rose", rises, 0)
@@ -221,7 +223,8 @@ void run_projective(Context& context) {
   const double cloth_factor = table1_row("cloth").factor;
   decide_identity(context, {{"longbar", shaken_arap(*bar)}, {"cloth 41 x 41", cloth_scene(40, cloth_factor)}});
   std::vector<std::pair<std::string, FrameScene>> scenes = {
-      {"longbar", shaken_arap(*bar)}, {"cloth", cloth_scene(static_cast<Index>(context.number("cloth")), cloth_factor)}};
+      {"longbar", shaken_arap(*bar)},
+      {"cloth", cloth_scene(static_cast<Index>(context.number("cloth")), cloth_factor)}};
   if (!context.quick()) {
     FrameScene hippo =
         body_scene(ten_kilograms(std::make_shared<TetMesh>(*find_mesh(context, "hippo")), "arap", {20, 0}), {}, {});

@@ -76,9 +76,10 @@ void run_robustness(Context& context) {
                  {"inverted", inverted},
                  {"away", away}});
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("{}: after {} frames {} elements are still inverted, and a vertex is {:.1f}% of the size "
-                                   "from rest; without the engine's rescue",
-                                   who, done, inverted, 100 * away));
+      decision.because(
+          fmt::format("{}: after {} frames {} elements are still inverted, and a vertex is {:.1f}% of the size "
+                      "from rest; without the engine's rescue",
+                      who, done, inverted, 100 * away));
   }
   context.decide(decision);
 }

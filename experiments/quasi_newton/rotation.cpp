@@ -69,7 +69,8 @@ Conditions conditions_of(Index cells, const CubeMaterial& material, bool turned)
   potential.hessian(model->rest(), Projection::none, 1, at_rest);
   LaplacianMatrix laplacian(model, {});
   const Eigen::MatrixXd exact = dense_matrix(H);
-  return {condition(exact, dense_matrix(laplacian.assemble(potential.problem()))), condition(exact, dense_matrix(at_rest))};
+  return {condition(exact, dense_matrix(laplacian.assemble(potential.problem()))),
+          condition(exact, dense_matrix(at_rest))};
 }
 
 void decide_conditions(Context& context, const CubeMaterial& material) {
@@ -88,8 +89,10 @@ void decide_conditions(Context& context, const CubeMaterial& material) {
       .note("stretch", material.stretch)
       .note("rho/(mu h^2), 1/m^2", material.density);
   if (numbers.verdict() == Verdict::fails)
-    numbers.because(is_fitted ? fmt::format("where ours and the straight rest pose are as printed, the turned one has {:.1f}", turned.rest)
-                              : std::string("no choice of lambda/mu, stretch and mass met the first two"));
+    numbers.because(is_fitted
+                        ? fmt::format("where ours and the straight rest pose are as printed, the turned one has {:.1f}",
+                                      turned.rest)
+                        : std::string("no choice of lambda/mu, stretch and mass met the first two"));
   context.decide(equal);
   context.decide(numbers);
 }
@@ -130,8 +133,9 @@ void decide_convergence_of_cube(Context& context, const CubeMaterial& material) 
                  {"rest_turned", error(1, 1, k)}});
   }
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("after 10 iterations ours has {:.1e} straight and {:.1e} turned, the rest pose {:.1e} and {:.1e}",
-                                 error(0, 0, 10), error(1, 0, 10), error(0, 1, 10), error(1, 1, 10)));
+    decision.because(
+        fmt::format("after 10 iterations ours has {:.1e} straight and {:.1e} turned, the rest pose {:.1e} and {:.1e}",
+                    error(0, 0, 10), error(1, 0, 10), error(0, 1, 10), error(1, 1, 10)));
   context.decide(decision);
 }
 
@@ -145,7 +149,8 @@ void decide_ghost_forces(Context& context) {
   }
   const Table1Row& row = table1_row("shaking-bar");
   FrameScene scene = body_scene(
-      ten_kilograms(std::make_shared<TetMesh>(*data), "neo-hookean", {row.mu * row.factor, row.lambda * row.factor}), {}, {});
+      ten_kilograms(std::make_shared<TetMesh>(*data), "neo-hookean", {row.mu * row.factor, row.lambda * row.factor}),
+      {}, {});
   scene.gravity.setZero();
   const Model& model = *scene.model;
   const int states = static_cast<int>(context.number("states"));
@@ -158,13 +163,12 @@ void decide_ghost_forces(Context& context) {
     for (Index i = 0; i < model.nodes(); ++i) {
       const Vec3 X = node(model.rest(), i);
       const double angle = X.x() / radius;
-      node(state.x, i) =
-          Vec3((radius - X.y()) * std::sin(angle), radius - (radius - X.y()) * std::cos(angle), X.z());
+      node(state.x, i) = Vec3((radius - X.y()) * std::sin(angle), radius - (radius - X.y()) * std::cos(angle), X.z());
       node(state.v, i) = Vec3(0.3, 0.2, 1 + s).cross(node(state.x, i));
     }
-    for (const auto& [label, kind, window] :
-         {std::tuple{"ours", InitialHessianKind::laplacian, 5}, std::tuple{"warped", InitialHessianKind::warped_rest_pose, 5},
-          std::tuple{"warped, m = 0", InitialHessianKind::warped_rest_pose, 0}}) {
+    for (const auto& [label, kind, window] : {std::tuple{"ours", InitialHessianKind::laplacian, 5},
+                                              std::tuple{"warped", InitialHessianKind::warped_rest_pose, 5},
+                                              std::tuple{"warped, m = 0", InitialHessianKind::warped_rest_pose, 0}}) {
       DescentOptions options;
       options.window = window;
       options.iterations = 150;
@@ -176,8 +180,8 @@ void decide_ghost_forces(Context& context) {
         Vec3 sum = Vec3::Zero();
         double total = 0;
         for (Index i = 0; i < model.nodes(); ++i) {
-          const Vec3 change = model.mass().lumped()[i] *
-                              ((node(current.x, i) - node(state.x, i)) / kFrame - node(state.v, i));
+          const Vec3 change =
+              model.mass().lumped()[i] * ((node(current.x, i) - node(state.x, i)) / kFrame - node(state.v, i));
           sum += change;
           total += change.norm();
         }
@@ -211,10 +215,15 @@ void decide_ghost_forces(Context& context) {
   decision.needs(converged == states, "the warped run reaches an error of 1e-12 in every state");
   decision.at_most("warped, at the end, where the error is below 1e-12", worst_converged, 1e-9);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("share of momentum: warped {:.1e} (m = 5) and {:.1e} (m = 0) after 10 iterations, {:.1e} at the "
-                                 "end; ours {:.1e}",
-                                 least, least_plain, worst_converged, largest_ours));
-  context.row({{"configuration", "ghost forces"}, {"warped", least}, {"warped_plain", least_plain}, {"at_the_end", worst_converged}, {"ours_momentum", largest_ours}});
+    decision.because(
+        fmt::format("share of momentum: warped {:.1e} (m = 5) and {:.1e} (m = 0) after 10 iterations, {:.1e} at the "
+                    "end; ours {:.1e}",
+                    least, least_plain, worst_converged, largest_ours));
+  context.row({{"configuration", "ghost forces"},
+               {"warped", least},
+               {"warped_plain", least_plain},
+               {"at_the_end", worst_converged},
+               {"ours_momentum", largest_ours}});
   context.decide(decision);
 }
 

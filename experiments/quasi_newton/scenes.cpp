@@ -149,11 +149,12 @@ FrameScene cloth_scene(Index cells, double factor) {
 
 const std::vector<Table1Row>& table1_rows() {
   static const std::vector<Table1Row> rows = {
-      {"thin-sheet", "thin sheet", "thin_sheet", "polynomial", 80, 0, 16, 60, 12, 21, 4, 2.7e-8, 8.8e-4, 4.4, 184, 10.8},
+      {"thin-sheet", "thin sheet", "thin_sheet", "polynomial", 80, 0, 16, 60, 12, 21, 4, 2.7e-8, 8.8e-4, 4.4, 184,
+       10.8},
       {"sphere-spline-a", "sphere, spline A", "sphere", "spline-a", 80, 20, 8, 60, 12, 21, 4, 2.7e-7, 6.9e-4, 21.2, 188,
        24.5},
-      {"sphere-spline-b", "sphere, spline B", "sphere", "spline-b", 80, 20, 0.25, 60, 12, 21, 4, 6.9e-6, 2.5e-4, 19.7, 187,
-       21.8},
+      {"sphere-spline-b", "sphere, spline B", "sphere", "spline-b", 80, 20, 0.25, 60, 12, 21, 4, 6.9e-6, 2.5e-4, 19.7,
+       187, 21.8},
       {"shaking-bar", "shaking bar", "longbar", "linear-corotated", 80, 20, 1, 120, 24, 40, 8, 1.6e-4, 4.4e-3, 7.2, 171,
        10.1},
       {"ditto", "ditto", "ditto", "neo-hookean", 80, 20, 0.25, 60, 12, 21, 4, 3e-5, 1.6e-3, 17.8, 305, 11.7},

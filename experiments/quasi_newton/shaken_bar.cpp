@@ -65,7 +65,8 @@ Shaking shake(const FrameScene& scene, int frames, Advance&& advance) {
       result.farthest =
           std::max(result.farthest, (node(state.x, i) - node(scene.model->rest(), i) - moved).norm() / scene.size);
     for (Index i : ends)
-      result.tip = std::max(result.tip, std::abs((node(state.x, i) - node(scene.model->rest(), i) - moved).y()) / scene.size);
+      result.tip =
+          std::max(result.tip, std::abs((node(state.x, i) - node(scene.model->rest(), i) - moved).y()) / scene.size);
     if (result.farthest > 10) return result;
   }
   return result;
@@ -115,7 +116,8 @@ void decide_fig10(Context& context, const MeshData& mesh, int frames) {
                    {"stale_farthest", std::isfinite(stale.farthest) ? Json(stale.farthest) : Json("not finite")},
                    {"stale_frames", stale.frames},
                    {"fresh_farthest", std::isfinite(fresh.farthest) ? Json(fresh.farthest) : Json("not finite")},
-                   {"corotational_farthest", std::isfinite(corotational.farthest) ? Json(corotational.farthest) : Json("not finite")},
+                   {"corotational_farthest",
+                    std::isfinite(corotational.farthest) ? Json(corotational.farthest) : Json("not finite")},
                    {"change_farthest", std::isfinite(change.farthest) ? Json(change.farthest) : Json("not finite")}});
       if (!(stale.farthest > 10) || fresh.farthest > 2 || corotational.farthest > 2) continue;
       found = true;
@@ -133,8 +135,8 @@ void decide_fig10(Context& context, const MeshData& mesh, int frames) {
           .note("motion", motion)
           .note("bending of the tips in lengths", ours.tip);
       if (stable.verdict() == Verdict::fails)
-        stable.because(fmt::format("in the motion of {} a vertex of ours goes {:.2f} lengths away, the tips {:.2f}", motion,
-                                   ours.farthest, ours.tip));
+        stable.because(fmt::format("in the motion of {} a vertex of ours goes {:.2f} lengths away, the tips {:.2f}",
+                                   motion, ours.farthest, ours.tip));
     }
   }
   if (!found) {
@@ -170,10 +172,14 @@ void decide_cost(Context& context, const MeshData& mesh, int frames) {
         .at_least(who + ": slowest over fastest frame of warp-canceling", spread(hecht.ms, 0, 1), 2)
         .at_most(who + ": 95th over 5th percentile of our frames", spread(ours.ms, 0.05, 0.95), 1.2);
     last = share;
-    context.row({{"faster", faster}, {"share", share}, {"hecht_spread", spread(hecht.ms, 0, 1)}, {"our_spread", spread(ours.ms, 0.05, 0.95)}});
+    context.row({{"faster", faster},
+                 {"share", share},
+                 {"hecht_spread", spread(hecht.ms, 0, 1)},
+                 {"our_spread", spread(ours.ms, 0.05, 0.95)}});
   }
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("warp-canceling in its improved form renews {:.2g} of the elements even at the fastest", last));
+    decision.because(
+        fmt::format("warp-canceling in its improved form renews {:.2g} of the elements even at the fastest", last));
   context.decide(decision);
 }
 

@@ -54,13 +54,15 @@ void decide_fit(Context& context) {
   Decision decision("quasi-newton/section-4.1/polynomial-stiffness");
   for (double mu : {1.0, 10.0, 1e5}) {
     const Material polynomial{find_law("polynomial"), {mu, 0}};
-    decision.at_most(fmt::format("polynomial, mu = {:g}: second derivative at rest over mu", mu),
-                     polynomial.hessian(Mat3::Identity()).cwiseAbs().maxCoeff() / mu, 1e-10)
+    decision
+        .at_most(fmt::format("polynomial, mu = {:g}: second derivative at rest over mu", mu),
+                 polynomial.hessian(Mat3::Identity()).cwiseAbs().maxCoeff() / mu, 1e-10)
         .at_most(fmt::format("polynomial, mu = {:g}: |k/(0.6 mu) - 1|", mu),
                  std::abs(secant_stiffness(*polynomial.law, polynomial.lame) / (0.6 * mu) - 1), 1e-10);
     const Material corotated{find_law("linear-corotated"), {mu, 3 * mu}};
-    decision.at_most(fmt::format("corotated, mu = {:g}: |second derivative/(2 mu + lambda) - 1|", mu),
-                     std::abs(corotated.hessian(Mat3::Identity())(0, 0) / (5 * mu) - 1), 1e-10)
+    decision
+        .at_most(fmt::format("corotated, mu = {:g}: |second derivative/(2 mu + lambda) - 1|", mu),
+                 std::abs(corotated.hessian(Mat3::Identity())(0, 0) / (5 * mu) - 1), 1e-10)
         .at_most(fmt::format("corotated, mu = {:g}: |k/(2 mu + lambda) - 1|", mu),
                  std::abs(secant_stiffness(*corotated.law, corotated.lame) / (5 * mu) - 1), 1e-10);
   }
@@ -72,12 +74,14 @@ void decide_fit(Context& context) {
   decision.needs(run.complete, "the converged run reaches its end");
   if (run.complete) {
     const auto frames = spread_over(run.begins.size(), 6);
-    const double fitted = median_error(scene, run, frames, nullptr), zero = median_error(scene, run, frames, blind.model);
+    const double fitted = median_error(scene, run, frames, nullptr),
+                 zero = median_error(scene, run, frames, blind.model);
     decision.at_least("error with k from the second derivative over that with the fitted k", zero / fitted, 10)
         .note("error with the fitted k", fitted)
         .note("mesh", row.mesh);
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("errors after ten iterations: {:.1e} fitted, {:.1e} with M/h^2 alone", fitted, zero));
+      decision.because(
+          fmt::format("errors after ten iterations: {:.1e} fitted, {:.1e} with M/h^2 alone", fitted, zero));
   }
   context.decide(decision);
 }
@@ -97,7 +101,8 @@ void decide_spatial(Context& context, const MeshData& data) {
     Mat3 E;
     for (std::size_t k = 0; k < 4; ++k) centre += 0.25 * mesh->vertices()[static_cast<std::size_t>(t[k])];
     for (std::size_t k = 0; k < 3; ++k)
-      E.col(static_cast<Eigen::Index>(k)) = mesh->vertices()[static_cast<std::size_t>(t[k + 1])] - mesh->vertices()[static_cast<std::size_t>(t[0])];
+      E.col(static_cast<Eigen::Index>(k)) =
+          mesh->vertices()[static_cast<std::size_t>(t[k + 1])] - mesh->vertices()[static_cast<std::size_t>(t[0])];
     stiff.push_back({mu * (centre[axis] > middle ? 100 : 1), 0});
     mean += E.determinant() * stiff.back().mu;
     volume += E.determinant();
@@ -118,16 +123,18 @@ void decide_spatial(Context& context, const MeshData& data) {
     const auto all = spread_over(run.begins.size(), static_cast<std::size_t>(frames));
     const double own = median_error(both, run, all, nullptr), homogeneous = median_error(alike, plain, all, nullptr);
     double best = 1e300;
-    for (int k = -4; k <= 4; ++k) best = std::min(best, median_error(both, run, all, make({}, std::ldexp(mean, k)).model));
+    for (int k = -4; k <= 4; ++k)
+      best = std::min(best, median_error(both, run, all, make({}, std::ldexp(mean, k)).model));
     decision.at_most("error with a k per element over the best uniform k", own / best, 0.1)
         .at_most("error over that of the homogeneous body", own / homogeneous, 10)
         .note("error with a k per element", own)
         .note("error of the best uniform k", best)
         .note("error of the homogeneous body", homogeneous);
     if (decision.verdict() == Verdict::fails)
-      decision.because(fmt::format("errors after ten iterations: {:.1e} with a k per element, {:.1e} with the best uniform one, {:.1e} "
-                                   "homogeneous",
-                                   own, best, homogeneous));
+      decision.because(fmt::format(
+          "errors after ten iterations: {:.1e} with a k per element, {:.1e} with the best uniform one, {:.1e} "
+          "homogeneous",
+          own, best, homogeneous));
   }
   context.decide(decision);
 }
@@ -167,7 +174,8 @@ DrivenRun drive(Context& context, const FrameScene& scene, int frames, int windo
     }
     const Vec3 moved = motion.pose(state.time).translation;
     for (Index i = 0; i < scene.model->nodes(); ++i)
-      run.farthest = std::max(run.farthest, (node(state.x, i) - node(scene.model->rest(), i) - moved).norm() / scene.size);
+      run.farthest =
+          std::max(run.farthest, (node(state.x, i) - node(scene.model->rest(), i) - moved).norm() / scene.size);
     run.deformed += largest_strain(*scene.model, state.x) > scene.least_strain;
     if (run.farthest > 10) break;
   }
@@ -185,11 +193,16 @@ void decide_line_search(Context& context, const MeshData& mesh) {
                   calm = drive(context, gentle, frames, 5, LineSearchKind::armijo, false),
                   none = drive(context, fast, frames, 5, LineSearchKind::none, false),
                   none0 = drive(context, fast, frames, 0, LineSearchKind::none, false);
-  for (const auto& [label, run] : {std::pair{"fast, m = 5", five}, std::pair{"fast, m = 0", zero}, std::pair{"gentle, m = 5", calm},
-                                   std::pair{"fast, m = 5, no line search", none}, std::pair{"fast, m = 0, no line search", none0}})
-    context.row({{"run", label}, {"frames", run.frames}, {"finite", run.finite}, {"farthest", run.farthest},
+  for (const auto& [label, run] :
+       {std::pair{"fast, m = 5", five}, std::pair{"fast, m = 0", zero}, std::pair{"gentle, m = 5", calm},
+        std::pair{"fast, m = 5, no line search", none}, std::pair{"fast, m = 0, no line search", none0}})
+    context.row({{"run", label},
+                 {"frames", run.frames},
+                 {"finite", run.finite},
+                 {"farthest", run.farthest},
                  {"trials_per_iteration", double(run.evaluations) / std::max(1, run.iterations)},
-                 {"whole_steps_that_raise", run.raising}, {"smallest_step", run.smallest_alpha}});
+                 {"whole_steps_that_raise", run.raising},
+                 {"smallest_step", run.smallest_alpha}});
   descent.needs(five.frames == frames && zero.frames == frames, "both runs reach their end")
       .needs(five.raising >= 10, "whole steps would raise g in at least 10 iterations")
       .equal("m = 5: directions that do not descend", five.ascending, 0)
@@ -197,14 +210,17 @@ void decide_line_search(Context& context, const MeshData& mesh) {
       .at_least("smallest step", std::min(five.smallest_alpha, zero.smallest_alpha), std::ldexp(1, -20))
       .note("whole steps that would raise g, m = 5 and m = 0", Json::array({five.raising, zero.raising}));
   if (descent.verdict() == Verdict::fails)
-    descent.because(fmt::format("smallest steps {:.1e} (m = 5) and {:.1e} (m = 0; 0: the search found none)", five.smallest_alpha,
-                                zero.smallest_alpha));
+    descent.because(fmt::format("smallest steps {:.1e} (m = 5) and {:.1e} (m = 0; 0: the search found none)",
+                                five.smallest_alpha, zero.smallest_alpha));
   const double per = static_cast<double>(calm.evaluations) / std::max(1, calm.iterations);
-  count.needs(2 * calm.deformed >= calm.frames && calm.frames == frames, "the head is deformed in half of the frames, to the end")
+  count
+      .needs(2 * calm.deformed >= calm.frames && calm.frames == frames,
+             "the head is deformed in half of the frames, to the end")
       .above("trial points an iteration", per, 1.0)
       .at_most("trial points an iteration, too", per, 1.12)
       .note("fast motion", static_cast<double>(five.evaluations) / std::max(1, five.iterations));
-  if (count.verdict() == Verdict::fails) count.because(fmt::format("{} trial points in {} iterations", calm.evaluations, calm.iterations));
+  if (count.verdict() == Verdict::fails)
+    count.because(fmt::format("{} trial points in {} iterations", calm.evaluations, calm.iterations));
   const bool stable = five.frames == frames && five.farthest <= 2;
   explodes.needs(stable, "with the line search the fast motion is stable")
       .part("farthest vertex without a line search in sizes", std::min(none.farthest, 1e6), "above 10, or not finite",
@@ -213,8 +229,8 @@ void decide_line_search(Context& context, const MeshData& mesh) {
       .note("farthest with the line search", five.farthest)
       .note("m = 0 without a line search: farthest", none0.farthest);
   if (explodes.verdict() == Verdict::fails)
-    explodes.because(fmt::format("without a line search vertices go {:.2f} sizes away in {} frames, with it {:.2f}", none.farthest,
-                                 none.frames, five.farthest));
+    explodes.because(fmt::format("without a line search vertices go {:.2f} sizes away in {} frames, with it {:.2f}",
+                                 none.farthest, none.frames, five.farthest));
   context.decide(descent);
   context.decide(count);
   context.decide(explodes);
@@ -269,7 +285,8 @@ Look look_of(Context& context, const MeshData& mesh, const std::string& law, dou
 
 void decide_fig2(Context& context, const MeshData& mesh) {
   Decision decision("quasi-newton/fig-2/soft-stiff-polynomial");
-  const int frames = static_cast<int>(context.number("look_frames")), count = static_cast<int>(context.number("stiffnesses"));
+  const int frames = static_cast<int>(context.number("look_frames")),
+            count = static_cast<int>(context.number("stiffnesses"));
   const double mu = context.number("look_mu");
   const Look own = look_of(context, mesh, "polynomial", mu, frames);
   decision.needs(own.stable && own.jiggle >= 0.01, "with the polynomial law J is at least 1% of the size");
@@ -291,22 +308,25 @@ void decide_fig2(Context& context, const MeshData& mesh) {
   }
   context.row({{"run", "polynomial"}, {"mu", mu}, {"jiggle", own.jiggle}, {"distortion", own.distortion}});
   decision.needs(soft > 0 && stiff > 0, "some ARAP stiffness jiggles as much, and some distorts as little")
-      .at_least("least distortion of those that jiggle as much, over the polynomial law's", soft > 0 ? soft_ratio : 0, 1.5)
-      .at_least("polynomial law's jiggling over the most of those that distort as little", stiff > 0 ? stiff_ratio : 0, 1.5)
+      .at_least("least distortion of those that jiggle as much, over the polynomial law's", soft > 0 ? soft_ratio : 0,
+                1.5)
+      .at_least("polynomial law's jiggling over the most of those that distort as little", stiff > 0 ? stiff_ratio : 0,
+                1.5)
       .equal("ARAP stiffnesses that do both", both, 0)
       .note("J of the polynomial law", own.jiggle)
       .note("D of the polynomial law", own.distortion);
   if (decision.verdict() == Verdict::fails)
-    decision.because(fmt::format("J = {:.3f} and D = {:.3f} for the polynomial law; {} ARAP stiffnesses do both", own.jiggle,
-                                 own.distortion, both));
+    decision.because(fmt::format("J = {:.3f} and D = {:.3f} for the polynomial law; {} ARAP stiffnesses do both",
+                                 own.jiggle, own.distortion, both));
   context.decide(decision);
 }
 
 void run_squirrel(Context& context) {
   const auto head = find_mesh(context, "squirrel_modified");
   if (!head) return decide_without_meshes(context, "quasi-newton/squirrel");
-  context.decide(Decision("quasi-newton/fig-11/strain-limiting")
-                     .leave_undecided("Projective Dynamics with a strain-limiting constraint, which the engine does not have"));
+  context.decide(
+      Decision("quasi-newton/fig-11/strain-limiting")
+          .leave_undecided("Projective Dynamics with a strain-limiting constraint, which the engine does not have"));
   const MeshData small = context.quick() ? *find_mesh(context, "ditto") : *head;
   decide_fit(context);
   decide_spatial(context, small);
@@ -317,14 +337,15 @@ void run_squirrel(Context& context) {
 }  // namespace
 
 Experiment squirrel() {
-  return {"quasi-newton/squirrel",
-          "The squirrel head driven gently and fast: line search, stiffness fit, soft and stiff (figs. 2, 3, section 4.1)",
-          {meshes_option("squirrel_modified.mesh, ditto.mesh and thin_sheet.mesh"),
-           {"frames", "400", "60", "of the driven head"},
-           {"look_frames", "120", "60", "of each motion of fig. 2"},
-           {"look_mu", "8e4", "800", "of the polynomial law of fig. 2"},
-           {"stiffnesses", "15", "7", "of ARAP"}},
-          run_squirrel};
+  return {
+      "quasi-newton/squirrel",
+      "The squirrel head driven gently and fast: line search, stiffness fit, soft and stiff (figs. 2, 3, section 4.1)",
+      {meshes_option("squirrel_modified.mesh, ditto.mesh and thin_sheet.mesh"),
+       {"frames", "400", "60", "of the driven head"},
+       {"look_frames", "120", "60", "of each motion of fig. 2"},
+       {"look_mu", "8e4", "800", "of the polynomial law of fig. 2"},
+       {"stiffnesses", "15", "7", "of ARAP"}},
+      run_squirrel};
 }
 
 }  // namespace pliant::experiments

@@ -152,9 +152,10 @@ void decide_error(Context& context, const RowResult& result, double published, d
       .note("frames", result.frames)
       .note("published", Json{{"ours", published}, {"newton", published_newton}});
   if (!result.calibrated)
-    decision.because(fmt::format("no factor on the moduli brings Newton's error to the printed {:.1e}; the nearest, {:g}, "
-                                 "has {:.1e}",
-                                 published_newton, result.factor, result.newton_error));
+    decision.because(
+        fmt::format("no factor on the moduli brings Newton's error to the printed {:.1e}; the nearest, {:g}, "
+                    "has {:.1e}",
+                    published_newton, result.factor, result.newton_error));
   if (decision.verdict() == Verdict::fails)
     decision.because(fmt::format("error {:.1e} after ten iterations where Newton's first leaves {:.1e}, on {} vertices",
                                  result.error, result.newton_error, result.vertices));
@@ -221,7 +222,8 @@ void decide_trials(Context& context, const std::vector<RowResult>& results) {
   for (const RowResult& r : results) {
     if (r.id == "big-bunny" || r.id.starts_with("sphere")) continue;
     const std::string what = fmt::format("{}: trial points a frame", r.name);
-    ordinary.needs(r.ran && r.deformed, r.name + " runs and is deformed").at_most(what, r.trials, r.id == "cloth" ? 10.05 : 12.0);
+    ordinary.needs(r.ran && r.deformed, r.name + " runs and is deformed")
+        .at_most(what, r.trials, r.id == "cloth" ? 10.05 : 12.0);
     if (r.ran) usual.push_back(r.trials);
   }
   const double mean = std::accumulate(usual.begin(), usual.end(), 0.0) / static_cast<double>(usual.size());
@@ -231,7 +233,8 @@ void decide_trials(Context& context, const std::vector<RowResult>& results) {
         .between(fmt::format("{}: trial points a frame", r.name), r.trials, 1.5 * mean, 30);
   }
   spline.note("mean of the ordinary rows", mean);
-  if (spline.verdict() == Verdict::fails) spline.because("the splines of the engine are milder than the paper's undisclosed ones");
+  if (spline.verdict() == Verdict::fails)
+    spline.because("the splines of the engine are milder than the paper's undisclosed ones");
   if (ordinary.verdict() == Verdict::fails)
     ordinary.because("these rows ask for shorter steps at the moduli that Newton's printed error calls for");
   context.decide(ordinary);
@@ -257,7 +260,8 @@ void run_table1(Context& context) {
     const TorusRun squeezed = squeeze_through(context, torus, static_cast<int>(context.number("bunny_frames")));
     Trajectory run;
     const std::size_t every = context.quick() ? 10 : 2;
-    for (std::size_t k = 0; k < squeezed.contact_begins.size(); k += every) run.begins.push_back(squeezed.contact_begins[k]);
+    for (std::size_t k = 0; k < squeezed.contact_begins.size(); k += every)
+      run.begins.push_back(squeezed.contact_begins[k]);
     for (const State& begin : run.begins) run.strain.push_back(largest_strain(*torus.scene.model, begin.x));
     RowResult bunny;
     bunny.id = "big-bunny";
@@ -294,19 +298,20 @@ void run_table1(Context& context) {
 }  // namespace
 
 Experiment table1() {
-  return {"quasi-newton/table1",
-          "Ten quasi-Newton iterations a frame against one of projected Newton: time and error on eleven scenes (Table I)",
-          {meshes_option("the paper's meshes (thin_sheet.mesh, sphere.mesh, ...)"),
-           {"rows",
-            "thin-sheet,sphere-spline-a,sphere-spline-b,shaking-bar,ditto,hippo,twisting-bar,cloth,big-bunny,squirrel,"
-            "squirrel-large",
-            "thin-sheet,sphere-spline-a,sphere-spline-b,shaking-bar,ditto,hippo,twisting-bar,cloth,big-bunny,squirrel",
-            "which rows to run"},
-           {"cloth", "80", "40", "cells of the cloth along an edge"},
-           {"bunny_frames", "240", "90", "most frames of the bunny's way through the torus"},
-           {"bunny_seconds", "4", "2", "that the ball takes for its way"},
-           {"trials", "7", "3", "factors on the moduli tried, besides two between"}},
-          run_table1};
+  return {
+      "quasi-newton/table1",
+      "Ten quasi-Newton iterations a frame against one of projected Newton: time and error on eleven scenes (Table I)",
+      {meshes_option("the paper's meshes (thin_sheet.mesh, sphere.mesh, ...)"),
+       {"rows",
+        "thin-sheet,sphere-spline-a,sphere-spline-b,shaking-bar,ditto,hippo,twisting-bar,cloth,big-bunny,squirrel,"
+        "squirrel-large",
+        "thin-sheet,sphere-spline-a,sphere-spline-b,shaking-bar,ditto,hippo,twisting-bar,cloth,big-bunny,squirrel",
+        "which rows to run"},
+       {"cloth", "80", "40", "cells of the cloth along an edge"},
+       {"bunny_frames", "240", "90", "most frames of the bunny's way through the torus"},
+       {"bunny_seconds", "4", "2", "that the ball takes for its way"},
+       {"trials", "7", "3", "factors on the moduli tried, besides two between"}},
+      run_table1};
 }
 
 }  // namespace pliant::experiments

@@ -10,10 +10,10 @@ namespace pliant::experiments {
 /// the authors' commented scene (torus of radii 6 and 2, ball of radius 3), with the hole at 0.7 of the body's radius.
 struct TorusScene {
   FrameScene scene;
-  int axis = 2;       ///< the way, downwards
-  double radius = 1;  ///< of the body across its way, m
+  int axis = 2;                                  ///< the way, downwards
+  double radius = 1;                             ///< of the body across its way, m
   double hole = 0.7, tube = 0.35, ball = 0.525;  ///< m
-  int frames = 0;     ///< until the ball has stopped below the torus
+  int frames = 0;                                ///< until the ball has stopped below the torus
 };
 /// `factor` multiplies the printed moduli mu = 5 and lambda = 200; the ball takes `seconds` for its way.
 TorusScene torus_scene(const MeshData& mesh, double factor, double seconds);
