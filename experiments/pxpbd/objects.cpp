@@ -36,11 +36,13 @@ std::shared_ptr<const Model> dropped_pile(Context& context, const std::vector<st
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   const double size = 0.8;
-  for (std::size_t k = 0; k < names.size(); ++k) {  // two by two, slightly out of line, in a box of 2 m
-    const std::size_t layer = k / 4, place = k % 4;
-    const Vec3 centre(0.55 + 0.9 * static_cast<double>(place % 2) + 0.03 * static_cast<double>(layer % 3),
-                      0.55 + 1.0 * static_cast<double>(layer),
-                      0.55 + 0.9 * static_cast<double>(place / 2) - 0.03 * static_cast<double>(layer % 2));
+  // Few bodies fall on each other in one column, many in layers of four, all slightly out of line, in a box of 2 m.
+  const std::size_t in_layer = names.size() <= 8 ? 1 : 4;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::size_t layer = k / in_layer, place = k % in_layer;
+    const double aside = 0.06 * (static_cast<double>(layer % 3) - 1);
+    Vec3 centre(1 + aside, 0.45 + 0.9 * static_cast<double>(layer), 1 - aside);
+    if (in_layer == 4) centre += Vec3(place % 2 == 0 ? -0.45 : 0.45, 0, place < 2 ? -0.45 : 0.45);
     MeshData mesh;
     if (names[k] == "box") {
       const Index n = std::max<Index>(2, static_cast<Index>(std::lround(size / cell)));

@@ -8,7 +8,7 @@ namespace pliant::experiments {
 
 inline constexpr double kPileFrame = 1.0 / 30;
 
-/// Bodies by the names of their meshes ("box": generated), each 0.8 m large, in layers above a box of 2 m.
+/// Bodies by the names of their meshes ("box": generated), each 0.8 m large, above a box of 2 m.
 std::shared_ptr<const Model> dropped_pile(Context& context, const std::vector<std::string>& names, double cell);
 
 struct PileRun {
