@@ -75,8 +75,8 @@ RealFate follow_body(const std::shared_ptr<const Model>& model, const std::strin
 }
 
 /// Turned about a diagonal of the floor, 3 cm above it, moving along it; with friction.
-std::shared_ptr<const Model> dropped_figure(MeshData data, const std::string& law, double degrees,
-                                            ColliderLaw colliders) {
+std::shared_ptr<const Model> dropped_body(MeshData data, const std::string& law, double degrees,
+                                          ColliderLaw colliders) {
   const Mat3 turn = Eigen::AngleAxisd(degrees * std::numbers::pi / 180, Vec3(1, 0, 1).normalized()).toRotationMatrix();
   double low = 1e300;
   for (Vec3& v : data.vertices) v = turn * v, low = std::min(low, v.y());
@@ -137,13 +137,13 @@ class RealBodies {
     for (const std::string& colliders : context_.list("colliders"))
       for (const double degrees : context_.numbers("degrees")) {
         const auto model =
-            dropped_figure(data, law, degrees, colliders == "penalty" ? ColliderLaw::penalty : ColliderLaw::barrier);
+            dropped_body(data, law, degrees, colliders == "penalty" ? ColliderLaw::penalty : ColliderLaw::barrier);
         run(name, fmt::format("dropped at {} degrees, {}", degrees, colliders), law, model, 0, height_energy(*model));
       }
   }
 
-  void pull(const std::string& name, const std::string& path) {
-    const PullAndRelease scene = pulled_figure(path, static_cast<int>(context_.number("cells")));
+  void pull(const std::string& name, const MeshData& data) {
+    const PullAndRelease scene = pulled_body(data, name);
     run(name, "pulled and released", "stable-neo-hookean", scene.model, scene.release, 0);
   }
 
@@ -199,6 +199,11 @@ std::string mesh_name(const std::string& path, const char* generated) {
   return path.empty() ? generated : std::filesystem::path(path).stem().string();
 }
 
+/// A ring that stands where no file is given: it has a head to pull and room to buckle.
+MeshData real_mesh(const std::string& path, int cells) {
+  return path.empty() ? torus({.cells = cells}) : read_mesh_data(path);
+}
+
 void run_real_bodies(Context& context) {
   RealBodies bodies(context);
   bodies.spin();
@@ -209,15 +214,15 @@ void run_real_bodies(Context& context) {
   };
   const std::string dropped = context.text("dropped"), pulled = context.text("pulled"), poor = context.text("poor");
   for (const std::string& law : context.list("laws")) {
-    if (has("drop")) bodies.drop(mesh_name(dropped, "figure"), table_top_mesh(dropped, cells, kRealSize), law);
+    if (has("drop")) bodies.drop(mesh_name(dropped, "ring"), table_top(real_mesh(dropped, cells), kRealSize), law);
     if (!has("poor")) continue;
-    MeshData slivers = poor.empty() ? poor_box(std::max(2, cells / 6)) : table_top_mesh(poor, cells, kRealSize);
+    MeshData slivers = poor.empty() ? poor_box(std::max(2, cells / 2)) : table_top(real_mesh(poor, cells), kRealSize);
     if (poor.empty())
       for (Vec3& p : slivers.vertices) p *= kRealSize;
     bodies.drop(mesh_name(poor, "poor box"), slivers, law);
   }
-  if (has("pull")) bodies.pull(mesh_name(pulled, "figure"), pulled);
-  if (has("poor") && !poor.empty()) bodies.pull(mesh_name(poor, ""), poor);
+  if (has("pull")) bodies.pull(mesh_name(pulled, "ring"), real_mesh(pulled, cells));
+  if (has("poor") && !poor.empty()) bodies.pull(mesh_name(poor, ""), real_mesh(poor, cells));
   bodies.judge();
 }
 
@@ -229,10 +234,10 @@ Experiment real_bodies() {
       "conjac at default settings on bodies of any shape: dropped, pulled and released, of poor elements, spinning",
       {{"solver", "conjac", "conjac", "which"},
        {"what", "drop,pull,poor", "drop,pull,poor", "which: drop, pull, poor (dropped, and pulled if it is a file)"},
-       {"dropped", "", "", "path of a mesh to drop, y up; empty: a generated figure"},
-       {"pulled", "", "", "path of a mesh to pull and release; empty: a generated figure"},
+       {"dropped", "", "", "path of a mesh to drop, y up; empty: a generated ring"},
+       {"pulled", "", "", "path of a mesh to pull and release; empty: a generated ring"},
        {"poor", "", "", "path of a mesh with poor elements; empty: a generated box of slivers"},
-       {"cells", "24", "10", "of the generated figures along their height"},
+       {"cells", "6", "4", "across the generated ring, at least 4"},
        {"laws", "neo-hookean,stable-neo-hookean", "stable-neo-hookean", "of what is dropped"},
        {"colliders", "barrier,penalty", "barrier", "how the floor pushes"},
        {"degrees", "0,90,180,270", "0,90", "orientations"},
