@@ -42,8 +42,10 @@ struct Child {
 /// Runs this program with these arguments, what it prints going to `log`. After `limit` seconds it is asked to stop,
 /// and ended when it does not.
 Child run_self(std::vector<std::string> arguments, const std::filesystem::path& log, double limit) {
-  std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::vector<char*> words = {program.data()};
+  // The program as it runs, also when a new build has replaced its file meanwhile.
+  constexpr const char* kProgram = "/proc/self/exe";
+  std::string name = "pliant";
+  std::vector<char*> words = {name.data()};
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -51,9 +53,9 @@ Child run_self(std::vector<std::string> arguments, const std::filesystem::path& 
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, words.data(), environ);
+  const int error = posix_spawn(&pid, kProgram, &actions, nullptr, words.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::system_error(error, std::generic_category(), program);
+  if (error != 0) throw std::system_error(error, std::generic_category(), kProgram);
 
   Child child;
   const auto begin = Clock::now();
