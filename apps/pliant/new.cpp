@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "commands.hpp"
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/contact/aabb.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant::app {
@@ -16,6 +18,7 @@ struct NewArguments {
   std::string name, mesh, material = "neo-hookean", solver = "pod-newton";
   double young = 1e5;
   bool drop = false;
+  double floor = 0;  ///< height of the one it drops on, m
 };
 
 /// A scene to be read from top to bottom: every line says what it is for.
@@ -44,8 +47,10 @@ std::string scene_text(const NewArguments& a, const std::string& stem) {
   text += a.drop ? "#translate = [0, 1, 0]         # m\n\n"
                    "[[collider]]                   # the body lands on it\n"
                    "name = \"floor\"\n"
-                   "plane = {point = [0, -1, 0], normal = [0, 1, 0]}\n"
-                   "friction = 0.5\n\n"
+                   "plane = {point = [0, " +
+                       fmt::format("{:.3g}", a.floor) +
+                       ", 0], normal = [0, 1, 0]}\n"
+                       "friction = 0.5\n\n"
                  : "\n[[pin]]                        # vertices that are held\n"
                    "where = \"x-min\"                # or a box, sphere, plane or named set\n\n";
   text += fmt::format(
@@ -57,6 +62,17 @@ std::string scene_text(const NewArguments& a, const std::string& stem) {
       "#export = [\"glb\"]              # for Blender and browsers, when the run ends\n",
       a.solver, std::string(a.solver.size() < 21 ? 23 - a.solver.size() : 1, ' '));
   return text;
+}
+
+/// Half of the body's largest extent below it, rounded down to two digits.
+double floor_below(NewArguments a, const std::filesystem::path& folder) {
+  a.drop = false;
+  const auto model = build_model(parse_scene(scene_text(a, "new"), "new", folder));
+  Aabb box;
+  for (Index i = 0; i < model->nodes(); ++i) box.include(node(model->rest(), i));
+  const double extent = (box.max - box.min).maxCoeff();
+  const double digit = std::pow(10, std::floor(std::log10(extent)) - 1);
+  return digit * std::floor((box.min.y() - 0.5 * extent) / digit);
 }
 
 }  // namespace
@@ -78,9 +94,12 @@ void add_new(CLI::App& app, int& exit_code) {
     if (std::filesystem::exists(file))
       throw InputError(fmt::format("{} is there already; choose another name", file.string()));
     const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+    if (!arguments->mesh.empty() && !std::filesystem::exists(arguments->mesh))
+      throw InputError(fmt::format("there is no file '{}'", arguments->mesh));
     // The command line names the mesh from where it is typed, the scene from where it lies.
     if (!arguments->mesh.empty())
       arguments->mesh = std::filesystem::proximate(arguments->mesh, std::filesystem::absolute(folder)).string();
+    if (arguments->drop) arguments->floor = floor_below(*arguments, folder);
     const std::string text = scene_text(*arguments, file.stem().string());
     build_model(parse_scene(text, file.stem().string(), folder));  // what it writes also runs
     std::filesystem::create_directories(folder);

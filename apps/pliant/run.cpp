@@ -148,16 +148,53 @@ std::string remedies(const Scene& scene, const StepReport& report) {
              "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "
              "body.0.material=stable-neo-hookean\n";
     case Outcome::intersecting_start:
-      return "  bodies further apart:     --set body.0.translate=\"[0, 0.01, 0]\"\n";
+      return "  bodies further apart:     --set body.0.translate=\"[0, 1, 0]\", or as far as it takes\n";
     case Outcome::not_finite:
       return smaller + "  softer materials, slower scripts, or a coarser mesh: the numbers overflowed\n";
   }
   return {};
 }
 
+/// A word of a command line, as a shell takes it.
+std::string quoted(const std::string& word) {
+  const bool is_plain = !word.empty() && word.find_first_not_of(
+                                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_-+=./:,@%") == std::string::npos;
+  if (is_plain) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// The command that runs this scene into this folder.
+std::string command_of(const SceneArguments& arguments, const std::string& folder) {
+  std::string text = fmt::format("pliant run {}", quoted(arguments.scene));
+  if (!arguments.solver.empty()) text += fmt::format(" --solver {}", quoted(arguments.solver));
+  for (const std::string& assignment : arguments.set) text += fmt::format(" --set {}", quoted(assignment));
+  return text + fmt::format(" --out {}", quoted(folder));
+}
+
+/// How the steps ended, unless all of them converged.
+void print_outcomes(const Scene& scene, const RunTotals& totals) {
+  std::string text;
+  for (const auto& [outcome, count] : totals.outcomes)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
+  const std::int64_t spent =
+      totals.outcomes.contains("budget-spent") ? totals.outcomes.at("budget-spent") : std::int64_t{0};
+  if (totals.outcomes.size() == 1 && totals.outcomes.contains("converged")) return;
+  fmt::print("  steps         {}\n", text);
+  const auto integrator = scene.solver.parameters.find("integrator");
+  if (spent > 0 && integrator != scene.solver.parameters.end() &&
+      integrator->second == ParameterValue(std::string("quasistatic")))
+    spdlog::warn(
+        "a static step that ends with its iterations (budget-spent) is not in balance: give it more of them, "
+        "or --solver {}, which converges",
+        SceneSolver().name);
+}
+
 void print_end(const Scene& scene, const RunArguments& arguments, const std::string& folder, const RunResult& result) {
   const RunTotals& totals = result.totals;
-  const std::string again = fmt::format("pliant run {} --out {}", arguments.scene.scene, folder);
+  const std::string again = command_of(arguments.scene, folder);
   if (result.end == RunEnd::failed) {
     spdlog::error("step {} (t = {:.4g} s) failed, {}: {}", result.state.step + 1, result.state.time + scene.dt,
                   to_string(result.last_report.outcome), result.last_report.detail);
@@ -173,10 +210,12 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
                result.steps, *result.saved_step, again);
   if (arguments.quiet) return;
   const double steps = totals.steps > 0 ? static_cast<double>(totals.steps) : 1;
-  fmt::print("{}: {} steps, {:.4g} s simulated in {} ({:.3g} x real time), {:.2f} iterations a step\n",
-             to_string(result.end), result.state.step, result.state.time, format_seconds(totals.seconds.total),
+  fmt::print("{}: {} step{}, {:.4g} s simulated in {} ({:.3g} x real time), {:.2f} iterations a step\n",
+             to_string(result.end), result.state.step, result.state.step == 1 ? "" : "s", result.state.time,
+             format_seconds(totals.seconds.total),
              totals.seconds.total > 0 ? result.state.time / totals.seconds.total : 0.0,
              static_cast<double>(totals.iterations) / steps);
+  print_outcomes(scene, totals);
   fmt::print("  look at it    paraview {}/result.pvd\n", folder);
   if (scene.output.pictures)
     fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);

@@ -132,8 +132,8 @@ const Section& contact_section() {
   static const Section section{
       "[contact]",
       "in [contact]",
-      "Contact that never passes through, between bodies, of bodies with themselves and with colliders, for the "
-      "every solver. Surfaces must be apart where they start.",
+      "Contact that never passes through, between bodies, of bodies with themselves and with colliders, "
+      "under every solver. Surfaces must be apart where they start.",
       {{.name = "dhat",
         .summary = "Distance below which surfaces repel each other. 0 chooses a thousandth of the smallest body's "
                    "diagonal, but no more than a quarter of the mean edge of a surface; `pliant check` tells.",

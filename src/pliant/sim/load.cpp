@@ -138,9 +138,9 @@ std::vector<Vec3> add_surface_forces(const std::vector<SurfaceLoad>& loads, cons
                                 ? gas_state(load, factor, -faces.volume(x, origins.back())).pressure
                                 : factor * load.pressure;
     faces.add_areas(x, -pressure, explicit_force);
-    if (faces.is_closed()) continue;
-    faces.add_areas(x, -pressure, fixed);
-    faces.add_volume_gradient(x, origins.back(), pressure, fixed);
+    // The volume over an open surface is no potential of the pressure on it, and has no bound: a step that went by it
+    // could gain energy for ever by stretching the surface.
+    if (!faces.is_closed()) faces.add_areas(x, -pressure, fixed);
   }
   return origins;
 }
