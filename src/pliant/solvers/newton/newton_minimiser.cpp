@@ -87,8 +87,13 @@ void NewtonMinimiser::iterate(StepReport& report) {
     if (!find_direction(report)) return;
     const double largest = dx_.cwiseAbs().maxCoeff();
     const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
-    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force))
+    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force)) {
+      // What rounding leaves is far below the forces of a body that is strained by as much as it is stiff.
+      constexpr double kLargestOfRounding = 0.01;
+      if (report.residuals.force > kLargestOfRounding * characteristic_force(function_.model()))
+        return end(report, Outcome::line_search_failed, "steps are too short to move anything, far from balance,");
       return end(report, Outcome::stagnated, "rounding hides any further progress");
+    }
 
     const LineSearchResult found = search(report);
     if (found.accepted) {
