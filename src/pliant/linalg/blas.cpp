@@ -21,7 +21,7 @@ constexpr std::size_t kMegabyte = std::size_t{1} << 20U;
 constexpr std::size_t kWorkSpace = 132 * kMegabyte;
 /// The library itself, and the first work space.
 constexpr std::size_t kLibrary = 64 * kMegabyte + kWorkSpace;
-/// The stack of each thread that it starts when it is loaded, and never uses.
+/// The stack of each thread that it starts when it is loaded.
 constexpr std::size_t kStack = 9 * kMegabyte;
 
 /// Throws std::bad_alloc unless so many bytes of addresses could be had just now.
@@ -40,12 +40,14 @@ struct Library {
                          std::size_t);
   Trsm trsm = nullptr;
   Sytrf sytrf = nullptr;
-  void (*set_threads)(int) = nullptr;
   void* (*take)(int) = nullptr;  ///< a work space; kept for the next call when it is given back
   void (*give)(void*) = nullptr;
+  /// Threads that it started when it was loaded. We give them nothing to do, but each takes a work space for good when
+  /// it first runs, which may be long after ours have been reserved.
+  int own_threads = 0;
 
   Library() {
-    expect_room(kLibrary + kStack * std::thread::hardware_concurrency());
+    expect_room(kLibrary + (kStack + kWorkSpace) * std::thread::hardware_concurrency());
     void* handle = nullptr;
     for (const char* name : {"libopenblas.so.0", "libopenblas.so"})
       if (!handle) handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -56,8 +58,12 @@ struct Library {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
       return function != nullptr;
     };
-    if (!find(trsm, "cblas_dtrsm") || !find(sytrf, "dsytrf_rk_") || !find(set_threads, "openblas_set_num_threads"))
+    void (*set_threads)(int) = nullptr;
+    int (*get_threads)() = nullptr;
+    if (!find(trsm, "cblas_dtrsm") || !find(sytrf, "dsytrf_rk_") || !find(set_threads, "openblas_set_num_threads") ||
+        !find(get_threads, "openblas_get_num_threads"))
       throw std::runtime_error("the OpenBLAS of this machine lacks functions; version 0.3 or later is needed");
+    own_threads = get_threads() - 1;
     set_threads(1);
     // Not part of its interface, but there in every version; without them nothing is reserved.
     if (!find(take, "blas_memory_alloc") || !find(give, "blas_memory_free")) take = nullptr;
@@ -82,7 +88,7 @@ class WorkSpaces {
       for (void* space : taken) blas.give(space);
     };
     try {
-      while (blas.take && static_cast<int>(known_.size()) < users_) {
+      while (blas.take && static_cast<int>(known_.size()) < users_ + blas.own_threads) {
         expect_room(kWorkSpace);
         taken.push_back(blas.take(0));
         if (std::find(known_.begin(), known_.end(), taken.back()) == known_.end()) known_.push_back(taken.back());

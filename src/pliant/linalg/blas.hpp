@@ -9,7 +9,8 @@ namespace pliant::dense {
 ///
 /// OpenBLAS takes a work space of 128 MiB of addresses when it is loaded and for each thread that calls it at the same
 /// time, and where there is no room for one it tries again for ever, inside its constructor too. So whoever calls it
-/// says first on how many threads; where there is no room, that throws std::bad_alloc, while one can still say so.
+/// says first on how many threads, and the library's own idle threads are counted in; where there is no room, that
+/// throws std::bad_alloc, while one can still say so.
 class Blas {
  public:
   /// Reserves work spaces for calls on `threads` threads at once, by default on all that run tasks, as long as this
