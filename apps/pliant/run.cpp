@@ -14,6 +14,7 @@
 #include "interrupt.hpp"
 #include "pliant/base/error.hpp"
 #include "progress.hpp"
+#include "remedies.hpp"
 
 namespace pliant::app {
 
@@ -68,7 +69,10 @@ class Watcher final : public RunObserver {
     progress_.end();
     if (style_ == Progress::Style::terminal) fmt::print(stderr, "drawing pictures ...\n");
   }
-  void on_notice(const std::string& text) override { spdlog::warn("{}", text); }
+  void on_notice(const std::string& text) override {
+    progress_.pause();
+    spdlog::warn("{}", text);
+  }
   bool wants_stop() override { return interrupt_requested(); }
   void end() { progress_.end(); }
   Progress& progress() { return progress_; }
@@ -112,48 +116,6 @@ class Attendant {
   std::condition_variable_any never_;  // but for the end; allocates when it is made
   std::jthread thread_;
 };
-
-/// What a person may try after a step that failed.
-std::string remedies(const Scene& scene, const StepReport& report) {
-  const std::string smaller = fmt::format("  a smaller time step:      --set simulation.dt={:.6g}\n", scene.dt / 2);
-  const std::string looser = "  a looser tolerance:       --set solver.tolerance=0.1\n";
-  const auto search = scene.solver.parameters.find("line_search");
-  const bool is_robust =
-      search != scene.solver.parameters.end() && search->second == ParameterValue(std::string("robust"));
-  const std::string robust = is_robust ? "" : "  the robust line search:   --set solver.line_search=robust\n";
-  const std::string robust_solver = SceneSolver().name;
-  const std::string other =
-      scene.solver.name == robust_solver ? "" : fmt::format("  another solver:           --solver {}\n", robust_solver);
-  const std::string onwards = "  continuing regardless:    --set solver.on_failure=continue\n";
-  switch (report.outcome) {
-    case Outcome::converged:
-    case Outcome::budget_spent:
-    case Outcome::stagnated:
-    case Outcome::interrupted:
-      return {};
-    case Outcome::diverged:
-      return other + smaller;
-    case Outcome::iteration_limit:
-      return "  more iterations:          --set solver.max_iterations=10000\n" + looser + smaller + onwards;
-    case Outcome::line_search_failed:
-      return robust + looser + smaller + onwards;
-    case Outcome::factorisation_failed:
-      return other + smaller;
-    case Outcome::out_of_memory:
-      return "  a solver without a factor: --solver fp-pxpbd\n"
-             "  conjugate gradients:      --solver pod-newton --set solver.linear=pcg\n"
-             "  a coarser mesh or a lower order\n";
-    case Outcome::inverted_start:
-      return smaller +
-             "  a gentler boundary:       --set script.NAME.imposition=penalty\n  a law that survives it:   --set "
-             "body.0.material=stable-neo-hookean\n";
-    case Outcome::intersecting_start:
-      return "  bodies further apart:     --set body.0.translate=\"[0, 1, 0]\", or as far as it takes\n";
-    case Outcome::not_finite:
-      return smaller + "  softer materials, slower scripts, or a coarser mesh: the numbers overflowed\n";
-  }
-  return {};
-}
 
 /// A word of a command line, as a shell takes it.
 std::string quoted(const std::string& word) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -16,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "pliant/solvers/catalogue.hpp"
+
 namespace pliant::test {
 
 inline std::string content(const std::filesystem::path& file) {
@@ -23,6 +26,18 @@ inline std::string content(const std::filesystem::path& file) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+/// Every solver of the catalogue.
+inline std::vector<std::string> solver_names() {
+  std::vector<std::string> all;
+  for (const SolverEntry& solver : solver_catalogue()) all.push_back(solver.name);
+  return all;
+}
+inline std::string solver_test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
 /// A new folder for one test, removed before and left for inspection after.

@@ -39,16 +39,6 @@ TEST_P(ResumeOf, GoesOnInANewProcessWithTheSameBits) {
   EXPECT_GE(taken, 3);
 }
 
-std::vector<std::string> solver_names() {
-  std::vector<std::string> all;
-  for (const SolverEntry& solver : solver_catalogue()) all.push_back(solver.name);
-  return all;
-}
-std::string solver_test_name(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 INSTANTIATE_TEST_SUITE_P(Catalogue, ResumeOf, testing::ValuesIn(solver_names()), solver_test_name);
 
 }  // namespace

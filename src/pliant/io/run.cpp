@@ -7,6 +7,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/export.hpp"
 #include "pliant/io/summary.hpp"
+#include "pliant/sim/judgement.hpp"
 
 namespace pliant {
 
@@ -35,6 +36,36 @@ std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptio
                                         [&](const std::string& text) { observer.on_notice(text); });
 }
 
+/// Tells of bodies that are as nobody wants to see them, though every step may have succeeded: once of one that has
+/// grown beyond measure, and at the end of elements that are inverted.
+class BodyWatch {
+ public:
+  explicit BodyWatch(RunObserver& observer) : observer_(observer) {}
+  void after_step(const Model& model, const State& state) {
+    constexpr double kMuch = 10;
+    if (told_) return;
+    const Growth growth = largest_growth(model, state.x);
+    if (!(growth.times > kMuch)) return;
+    told_ = true;
+    observer_.on_notice(fmt::format(
+        "by step {} (t = {:.4g} s) body '{}' has grown to {:.3g} times its size at rest: loads, scripts or gravity "
+        "pull more than its material holds, or the time step is too large for the solver",
+        state.step, state.time, model.bodies()[growth.body].name, growth.times));
+  }
+  void at_end(const Model& model, const State& state) {
+    for (const Body& body : model.bodies())
+      if (const Index count = body.elastic ? body.elastic->count_inverted(state.x) : 0; count > 0)
+        observer_.on_notice(fmt::format(
+            "{} of {} elements of body '{}' are inverted at the end: smaller time steps, a stiffer material or a "
+            "law that resists it (neo-hookean) may help",
+            count, body.elements->element_count(), body.name));
+  }
+
+ private:
+  RunObserver& observer_;
+  bool told_ = false;
+};
+
 }  // namespace
 
 RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& observer) {
@@ -45,6 +76,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, observer);
   result.first_step = simulation.state()->step;
   observer.on_start(*simulation.model(), *simulation.state(), result.steps);
+  BodyWatch watch(observer);
 
   while (simulation.state()->step < result.steps) {
     if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder) folder->follow_cut();
@@ -63,6 +95,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     if (folder) folder->add_report(step, time, report);
     if (folder && good) folder->add_state();
     observer.on_step(state, report);
+    if (good) watch.after_step(*simulation.model(), state);
     if (!good) {
       result.end = RunEnd::failed;
       result.last_report = report;
@@ -76,6 +109,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   }
 
   const State& state = *simulation.state();
+  watch.at_end(*simulation.model(), state);
   if (folder) {
     if (result.end == RunEnd::finished) folder->add_last_frame();
     const bool is_left = result.last_report.outcome == Outcome::interrupted;

@@ -6,6 +6,7 @@
 
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/io/build_info.hpp"
+#include "pliant/sim/judgement.hpp"
 
 namespace pliant {
 
@@ -63,6 +64,13 @@ Json solver_json(const SceneSolver& solver) {
           {"on_failure", solver.on_failure == OnFailure::stop ? "stop" : "continue"}};
 }
 
+/// How the bodies ended.
+Json state_json(const Model& model, const State& state) {
+  Index inverted = 0;
+  for (const Body& body : model.bodies()) inverted += body.elastic ? body.elastic->count_inverted(state.x) : 0;
+  return {{"inverted_elements", inverted}, {"size_over_rest", largest_growth(model, state.x).times}};
+}
+
 }  // namespace
 
 void write_summary(const std::filesystem::path& file, const Scene& scene, const Model& model, const RunResult& result) {
@@ -76,6 +84,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                      {"steps", result.state.step},
                      {"simulated_seconds", result.state.time},
                      {"outcomes", t.outcomes},
+                     {"bodies", state_json(model, result.state)},
                      {"frames", {{"values_not_finite", result.not_finite}}},
                      {"totals",
                       {{"iterations", t.iterations},

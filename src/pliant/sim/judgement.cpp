@@ -18,6 +18,16 @@ constexpr double kBeyondElasticity = 10;
 /// Times what the start of the step and its colliders can account for.
 constexpr double kUnaccounted = 1.5;
 
+/// The diagonal of the body's box at x, m.
+double size_of(const Body& body, const VecX& x) {
+  Vec3 low = node(x, body.nodes.begin), high = low;
+  for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+    low = low.cwiseMin(node(x, i));
+    high = high.cwiseMax(node(x, i));
+  }
+  return (high - low).norm();
+}
+
 }  // namespace
 
 double largest_acceleration(const Mass& mass, const VecX& r) {
@@ -50,15 +60,18 @@ double elastic_energy_scale(const Model& model) {
 
 double smallest_body_size(const Model& model) {
   double smallest = std::numeric_limits<double>::infinity();
-  for (const Body& body : model.bodies()) {
-    Vec3 low = node(model.rest(), body.nodes.begin), high = low;
-    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
-      low = low.cwiseMin(node(model.rest(), i));
-      high = high.cwiseMax(node(model.rest(), i));
-    }
-    smallest = std::min(smallest, (high - low).norm());
-  }
+  for (const Body& body : model.bodies()) smallest = std::min(smallest, size_of(body, model.rest()));
   return smallest;
+}
+
+Growth largest_growth(const Model& model, const VecX& x) {
+  Growth largest{0, 0};
+  for (std::size_t b = 0; b < model.bodies().size(); ++b) {
+    const Body& body = model.bodies()[b];
+    const double times = size_of(body, x) / size_of(body, model.rest());
+    if (times > largest.times) largest = {b, times};
+  }
+  return largest;
 }
 
 bool has_inverted(const Model& model, const VecX& x) {

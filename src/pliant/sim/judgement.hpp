@@ -19,6 +19,13 @@ double elastic_energy_scale(const Model& model);
 /// The diagonal of the smallest body's box at rest, m.
 double smallest_body_size(const Model& model);
 
+/// The diagonal of a body's box at x over that at rest, of the body that grew most.
+struct Growth {
+  std::size_t body = 0;
+  double times = 1;
+};
+Growth largest_growth(const Model& model, const VecX& x);
+
 /// Whether any element is inverted at x.
 bool has_inverted(const Model& model, const VecX& x);
 

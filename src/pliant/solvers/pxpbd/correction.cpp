@@ -76,14 +76,17 @@ int Correction::end(Iterate& swept, StepReport& report) {
 }
 
 /// Balancing an acceleration moves nothing by more than h^2 times as much. Where elements are inverted, a law that
-/// allows it has another minimum than the one that the step began in.
+/// allows it has another minimum than the one that the step began in. Where bodies touch, sweeps squeeze their surfaces
+/// against each other, and from there Newton's steps are short: it is farther to the solution than from the start.
 Correction::Need Correction::need_of(const Iterate& swept, const StepReport& report) const {
   if (!report.succeeded() || !swept.x.allFinite() || !std::isfinite(swept.energy)) return Need::from_start;
   if (has_inverted(potential_.model(), swept.x)) return Need::from_start;
   if (!by_residual_) return Need::none;
   const double h = potential_.problem().h;
   const bool is_near = largest_acceleration(potential_.model().mass(), swept.gradient) * h * h <= settled_;
-  return is_near ? Need::none : Need::from_here;
+  if (is_near) return Need::none;
+  ContactStep* contact = potential_.contact();
+  return contact && std::isfinite(contact->minimum_gap(swept.x)) ? Need::from_start : Need::from_here;
 }
 
 /// Where the sweeps ended, if the potential is no higher there than where the step began. False where it is nowhere
