@@ -35,7 +35,7 @@ int export_it(ExportArguments arguments) {
   if (arguments.range.size() == 2) options.animation.range = {arguments.range[0], arguments.range[1]};
   const ExportResult result = export_run(arguments.run, options);
   fmt::print("{}: {} of {} frames{}, {} file{}, {}\n", result.out.string(), result.frames, result.of_frames,
-             result.every > 1 ? fmt::format(" (every {}th; --every 1 takes all)", result.every) : "",
+             result.every > 1 ? fmt::format(" (one frame in {}; --every 1 takes all)", result.every) : "",
              result.files.size(), result.files.size() == 1 ? "" : "s", size_of_files(result));
   if (options.format == "pc2" || options.format == "mdd")
     fmt::print("  in Blender    blender --python {}/import_in_blender.py\n", result.out.string());

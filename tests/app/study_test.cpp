@@ -39,7 +39,7 @@ TEST(Study, ARunIsExportedDrawnAndToldStepByStep) {
   const Ended exported =
       run(folder, {"export", folder / "out", "--format", "glb", "--every", "2", "--colour", "speed"});
   EXPECT_EQ(exported.code, 0) << exported.err;
-  EXPECT_NE(exported.out.find("drop.glb: 4 of 7 frames (every 2th"), std::string::npos) << exported.out;
+  EXPECT_NE(exported.out.find("drop.glb: 4 of 7 frames (one frame in 2"), std::string::npos) << exported.out;
   const Ended drawn = run(folder, {"picture", folder / "out", "--size", "160", "90", "--colour", "body"});
   EXPECT_EQ(drawn.code, 0) << drawn.err;
   for (const char* picture : {"picture.png", "film.png"})

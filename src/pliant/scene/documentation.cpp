@@ -14,14 +14,22 @@ std::string cell(const std::string& text) {
   return escaped;
 }
 
+/// A key that takes a table says where that is.
+std::string type_of(const Setting& key) {
+  Setting plain = key;
+  plain.unit.clear();
+  std::string text = cell(describe_type(plain));
+  if (!key.section || key.kind == Kind::selection || key.section->label.find('.') == std::string::npos) return text;
+  std::string anchor = key.section->label;
+  std::erase(anchor, '.');
+  return fmt::format("{}: [`{}`](#{})", text, key.section->label, anchor);
+}
+
 std::string key_row(const Setting& key) {
   std::string names = "`" + key.name + "`";
   for (const std::string& alias : key.aliases) names += " (or `" + alias + "`)";
-  Setting plain = key;
-  plain.unit.clear();
   const std::string fallback = key.required ? "required" : key.fallback.empty() ? "" : "`" + key.fallback + "`";
-  return fmt::format("| {} | {} | {} | {} | {} |\n", names, cell(describe_type(plain)), key.unit, cell(fallback),
-                     cell(key.summary));
+  return fmt::format("| {} | {} | {} | {} | {} |\n", names, type_of(key), key.unit, cell(fallback), cell(key.summary));
 }
 
 std::string alternatives_line(const Alternatives& alternatives) {
@@ -32,9 +40,11 @@ std::string alternatives_line(const Alternatives& alternatives) {
 }
 
 void write_section(const Section& section, const std::string& heading, std::string& out) {
-  out +=
+  const std::string title =
       fmt::format("{} {}\n\n", heading,
                   section.label.find_first_of("[.") == std::string::npos ? section.label : "`" + section.label + "`");
+  if (out.find("\n" + title) != std::string::npos) return;  // several places take it
+  out += title;
   if (!section.summary.empty()) out += section.summary + "\n\n";
   out += "| key | takes | unit | default | meaning |\n| --- | --- | --- | --- | --- |\n";
   for (const Setting& key : section.keys) out += key_row(key);
