@@ -187,7 +187,8 @@ bool WarpCancelingStepper::restore() {
   return options_.solve != LinearSolve::direct || cholesky_.factor(matrix_.matrix()) == FactorStatus::ok;
 }
 
-/// v*: the velocities with the uniform change of free parts, prescribed where prescribed.
+/// v*: the velocities with the uniform change of free parts, prescribed where prescribed, also by springs: stiff as these
+/// are, what they still have to pull would drown all else in the residual of conjugate gradients.
 void WarpCancelingStepper::predict() {
   const double h = problem().h;
   if (turns()) {
@@ -206,7 +207,10 @@ void WarpCancelingStepper::predict() {
   } else {
     predicted_.setZero(problem().v_n.size());
   }
-  for (Index i : problem().fixed) predicted_[i] = (problem().boundary.positions[i] - problem().x_n[i]) / h;
+  const BoundaryState& boundary = problem().boundary;
+  for (std::size_t s = 0; s < boundary.penalised.size(); ++s)
+    node(predicted_, boundary.penalised[s]) = (boundary.targets[s] - node(problem().x_n, boundary.penalised[s])) / h;
+  for (Index i : problem().fixed) predicted_[i] = (boundary.positions[i] - problem().x_n[i]) / h;
 }
 
 /// rhs = M v + h f - A v* with the present rotations: -h times the gradient at x + h v* of all that is quadratic, and
@@ -357,11 +361,15 @@ bool WarpCancelingStepper::solve_iteratively(StepReport& report) {
     product_.set(with_grabs_);
   }
   preconditioner_->set(product_);
-  // The tolerance is that of the system for v' itself, begun at v*: relative to its right-hand side.
+  // The tolerance is that of the system for v' itself, begun at v*: relative to its right-hand side, but for the rows of
+  // what is prescribed.
   double reference = 1;
   if (!options_.absolute_residual) {
     product_.multiply(predicted_, scratch_);
-    reference = (rhs_ + scratch_).norm();
+    scratch_ += rhs_;
+    for (Index i : problem().boundary.penalised) node(scratch_, i).setZero();
+    for (Index i : problem().fixed) scratch_[i] = 0;
+    reference = scratch_.norm();
   }
   const double start = rhs_.norm();
   change_.setZero(rhs_.size());
