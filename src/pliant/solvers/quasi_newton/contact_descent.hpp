@@ -30,7 +30,7 @@ class ContactDescent {
   bool may_end(const VecX& x, double step_length);
   /// Whether the rest of the budget has no use after a step of this length (m/s).
   bool is_settled(double step_length) const;
-  /// From `current` to the end of the step, friction included, with the report's outcome.
+  /// The step again from its beginning, friction included, with the report's outcome; `current` is where it ends.
   void end_by_newton(Iterate& current, StepReport& report);
 
  private:
