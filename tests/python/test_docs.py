@@ -52,7 +52,7 @@ def test_a_first_hour_works_word_by_word(workshop):
             continue
         done = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{line}\n{done.stderr}"
-    for name in ("first/picture.png", "first/film.png", "mine/mine.glb", "cantilever-compare/compare.html"):
+    for name in ("first/picture.png", "first/film.png", "mine/mine.glb", "twisted-beam-compare/compare.html"):
         assert (workshop / "out" / name).exists(), name
 
 
