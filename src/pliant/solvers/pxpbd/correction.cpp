@@ -12,10 +12,6 @@ namespace {
 NewtonOptions newton_options() {
   NewtonOptions options;
   options.criterion.kind = Criterion::step_length;
-  options.linear = {.solver = LinearSolver::pcg,
-                    .preconditioner = PreconditionerKind::incomplete_cholesky,
-                    .max_iterations = 500,
-                    .balances_bodies = true};
   options.max_iterations = 100;
   return options;
 }

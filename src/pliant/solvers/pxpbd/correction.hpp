@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "pliant/sim/incremental_potential.hpp"
@@ -37,7 +38,7 @@ class RunawayTest {
 };
 
 /// Ends a step that sweeps did not solve (docs/pxpbd.md, "Where sweeps do not keep up"): a few steps of Newton's method
-/// on the incremental potential, by conjugate gradients, none of which raises it. With contact no iterate intersects.
+/// on the incremental potential, none of which raises it. With contact no iterate intersects.
 class Correction {
  public:
   Correction(IncrementalPotential& potential, const CorrectionOptions& options);
@@ -45,6 +46,9 @@ class Correction {
   /// `swept` is where the sweeps ended, with the potential's value and gradient; where they have not come near enough,
   /// it is what Newton's method makes of it, and the report says if that went wrong. Returns the number of its steps.
   int end(Iterate& swept, StepReport& report);
+  /// As Stepper::memory().
+  std::vector<double> memory() const { return newton_.memory(); }
+  void recall(std::span<const double> memory) { newton_.recall(memory); }
 
  private:
   enum class Need { none, from_here, from_start };

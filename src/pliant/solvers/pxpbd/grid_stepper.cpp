@@ -66,16 +66,29 @@ GridPxpbdStepper::GridPxpbdStepper(std::shared_ptr<const Model> model, const Gri
   potential_ = std::make_unique<IncrementalPotential>(this->model(), ProblemOptions{});
 }
 
+std::vector<double> GridPxpbdStepper::memory() const {
+  std::vector<double> memory(colours_.begin(), colours_.end());
+  if (correction_) {
+    const std::vector<double> of_correction = correction_->memory();
+    memory.insert(memory.end(), of_correction.begin(), of_correction.end());
+  }
+  return memory;
+}
+
 void GridPxpbdStepper::recall(std::span<const double> memory) {
   if (memory.empty()) {
     std::fill(colours_.begin(), colours_.end(), -1);
+    if (correction_) correction_->recall({});
     return;
   }
   const double most = static_cast<double>(colours_.size());
-  if (memory.size() != colours_.size() ||
-      !std::all_of(memory.begin(), memory.end(), [&](double c) { return c >= -1 && c < most; }))
+  const std::span<const double> colours = memory.first(std::min(memory.size(), colours_.size()));
+  const std::span<const double> rest = memory.subspan(colours.size());
+  if (colours.size() != colours_.size() || (!correction_ && !rest.empty()) ||
+      !std::all_of(colours.begin(), colours.end(), [&](double c) { return c >= -1 && c < most; }))
     throw InputError(fmt::format("the saved memory of the solver '{}' belongs to another model", options_.name));
-  std::transform(memory.begin(), memory.end(), colours_.begin(), [](double c) { return static_cast<Index>(c); });
+  std::transform(colours.begin(), colours.end(), colours_.begin(), [](double c) { return static_cast<Index>(c); });
+  if (correction_) correction_->recall(rest);
 }
 
 void GridPxpbdStepper::advance(Solution& solution, StepReport& report) {

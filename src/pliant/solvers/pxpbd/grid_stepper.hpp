@@ -33,8 +33,8 @@ class GridPxpbdStepper final : public Stepper {
  public:
   GridPxpbdStepper(std::shared_ptr<const Model> model, const GridPxpbdOptions& options);
   std::string_view name() const override { return options_.name; }
-  /// The colours of the last substep, which the next begins with.
-  std::vector<double> memory() const override { return {colours_.begin(), colours_.end()}; }
+  /// The colours of the last substep, which the next begins with, and what the correction remembers.
+  std::vector<double> memory() const override;
   void recall(std::span<const double> memory) override;
   double spacing() const { return grid_.spacing(); }
   /// The number of colours in the last substep.

@@ -34,6 +34,10 @@ class PxpbdStepper final : public Stepper {
   PxpbdStepper(std::shared_ptr<const Model> model, const PxpbdOptions& options);
 
   std::string_view name() const override { return options_.name; }
+  std::vector<double> memory() const override { return correction_ ? correction_->memory() : std::vector<double>(); }
+  void recall(std::span<const double> memory) override {
+    if (correction_) correction_->recall(memory);
+  }
   /// Largest stiffness number of an element for a step of h (docs/pxpbd.md).
   double largest_kappa(double h) const;
 
