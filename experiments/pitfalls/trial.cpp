@@ -29,6 +29,7 @@ NewtonOptions printed_options(const std::string& solver) {
   options.method = method_of(solver);
   options.linear.solver = LinearSolver::direct;
   options.bounds_kinetic_step = false;
+  options.turning = Turning::linear;
   return options;
 }
 

@@ -14,7 +14,7 @@ namespace pliant {
 /// free unknowns.
 enum class Criterion {
   /// acceleration; in models with contact step_length, with a hundredth of the tolerance in m/s, since friction hides
-  /// from steps that are not well below eps_v
+  /// from steps that are not well below eps_v, and less where that would move a small body by much of its size
   automatic,
   residual,         ///< |r|_2 <= tolerance, N
   reference_force,  ///< |r|_2 <= tolerance |f_ext|_2
@@ -53,7 +53,7 @@ class ConvergenceTest {
  public:
   ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options);
 
-  void set_tolerance(double tolerance) { options_.tolerance = tolerance; }
+  void set_tolerance(double tolerance) { tolerance_ = tolerance; }
   /// Before the first measure of a step: reference_force compares with the forces of this one.
   void begin_step(const StepProblem& problem);
   /// Writes force norm and acceleration of r, whose fixed unknowns are zero, with the mass that the criterion asks for.
@@ -64,7 +64,7 @@ class ConvergenceTest {
   bool satisfied(const Residuals& residuals, int iterations) const;
   /// Whether a step that was taken, of this largest component over h (m/s), does. Only for step_length.
   bool satisfied_by_step(double step_length) const {
-    return options_.kind == Criterion::step_length && step_length <= options_.tolerance;
+    return options_.kind == Criterion::step_length && step_length <= tolerance_;
   }
 
  private:
@@ -72,6 +72,8 @@ class ConvergenceTest {
 
   std::shared_ptr<const Model> model_;
   CriterionOptions options_;
+  double tolerance_;                    ///< of the step
+  double size_ = 0;                     ///< of the smallest body, where the tolerance goes by it, m
   double scale_ = 1;                    ///< what |r|_2 is compared with, times tolerance, N
   SparseCholesky mass_factor_;          ///< of the consistent mass over the free unknowns
   std::vector<std::uint8_t> factored_;  ///< the fixed unknowns it was factorised with

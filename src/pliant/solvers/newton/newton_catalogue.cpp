@@ -48,6 +48,10 @@ BoundSettings<NewtonOptions> newton_settings() {
       .add(armijo_setting(), &O::line_search, &LineSearchOptions::decrease)
       .add({.name = "smallest_step", .summary = "step length below which the line search has failed", .limits = {0, 1}},
            &O::line_search, &LineSearchOptions::smallest_step)
+      .add_choice({.name = "turning",
+                   .summary = "whether steps that are short along the line may turn bodies as rigid ones turn (exact), "
+                              "or only along tangents, as in the paper (linear)"},
+                  kTurnings, &O::turning)
       .add_choice({.name = "linear",
                    .summary = "how systems are solved: by a factorisation, by conjugate gradients (pcg) as accurately "
                               "as pays off, or by whichever is cheaper (auto)"},

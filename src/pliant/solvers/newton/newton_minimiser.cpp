@@ -49,7 +49,8 @@ NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<c
       convergence_(model, options.criterion),
       system_(function, options.linear),
       direction_(make_direction(options)),
-      obstacles_(function) {}
+      obstacles_(function),
+      turning_(function) {}
 
 void NewtonMinimiser::begin_step(StepReport& report) {
   system_.begin_step(report);
@@ -137,10 +138,12 @@ bool NewtonMinimiser::find_direction(StepReport& report) {
 LineSearchResult NewtonMinimiser::search(StepReport& report) {
   const Stopwatch watch(report.seconds.line_search);
   const double largest = obstacles_.largest_step(current_.x, dx_);
-  const LineSearchResult found =
-      obstacles_.drive()
-          ? obstacles_.move(current_, dx_, largest, options_.line_search.smallest_step, trial_)
-          : line_search(function_, current_, {dx_, current_.gradient.dot(dx_), largest}, options_.line_search, trial_);
+  const Ray ray{dx_, current_.gradient.dot(dx_), largest};
+  LineSearchResult found = obstacles_.drive()
+                               ? obstacles_.move(current_, dx_, largest, options_.line_search.smallest_step, trial_)
+                               : line_search(function_, current_, ray, options_.line_search, trial_);
+  if (!obstacles_.drive() && options_.turning == Turning::exact)
+    turning_.improve(current_, ray, options_.line_search, obstacles_, found, trial_);
   report.line_search_evaluations += found.evaluations;
   if (options_.history)
     report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,

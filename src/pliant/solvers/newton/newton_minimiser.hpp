@@ -6,6 +6,7 @@
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/newton/direction.hpp"
 #include "pliant/solvers/newton/obstacle_drive.hpp"
+#include "pliant/solvers/newton/turning_search.hpp"
 
 namespace pliant {
 
@@ -18,6 +19,7 @@ struct NewtonOptions {
   Projection projection = Projection::analytic;  ///< where the method projects
   CriterionOptions criterion{.kind = Criterion::automatic};
   LineSearchOptions line_search;
+  Turning turning = Turning::exact;  ///< whether steps that turn bodies may follow curves
   LinearOptions linear;
   int max_iterations = 1000;
   /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest
@@ -68,6 +70,7 @@ class NewtonMinimiser {
   NewtonSystem system_;
   std::unique_ptr<Direction> direction_;
   ObstacleDrive obstacles_;
+  TurningSearch turning_;
   Iterate current_, trial_;
   VecX dx_;
   int last_iteration_ = 0;  ///< the limit, as the report counts
