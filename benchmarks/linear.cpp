@@ -3,7 +3,7 @@
 // Times are processor times of one thread per step, and of whole runs for statics; `ratio` is auto's time over the best
 // one's. Factorisations of more than 50 thousand vertices are left out, and plain conjugate gradients above 300.
 //
-//   benchmark_linear [VERTICES [CASE]]      CASE: part of a name
+//   benchmark_linear [VERTICES [CASE [STEPS]]]      CASE: part of a name; STEPS: how many are taken, and each is shown
 
 #include <oneapi/tbb/global_control.h>
 #include <sys/resource.h>
@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,36 +66,58 @@ std::shared_ptr<const Model> make_model(const Case& c, double vertices) {
   return builder.build();
 }
 
-struct Timed {
-  double ms = 0;
-  int iterations = 0, linear_iterations = 0, factorisations = 0, steps = 0;
-  bool failed = false;
-};
-
-Timed run(const Case& c, const std::shared_ptr<const Model>& model, const std::string& linear,
-          const std::string& preconditioner = "block-jacobi") {
-  ParameterMap parameters = {{"linear", linear}, {"preconditioner", preconditioner}};
-  if (c.is_static) parameters["integrator"] = std::string("quasistatic");
-  const auto stepper = make_stepper(model, "pod-newton", parameters);
-  State state = model->rest_state();
-  Timed timed;
-  const int steps = c.is_static ? 1 : 8;
+/// One way to solve, with a body of its own.
+struct Contestant {
+  std::string name, linear, preconditioner = "block-jacobi";
+  std::unique_ptr<Stepper> stepper;
+  State state;
   std::vector<double> times;
-  for (int k = 0; k < steps; ++k) {
+  int iterations = 0, linear_iterations = 0, factorisations = 0;
+  bool failed = false;
+
+  void begin(const Case& c, const std::shared_ptr<const Model>& model) {
+    ParameterMap parameters = {{"linear", linear}, {"preconditioner", preconditioner}};
+    if (c.is_static) parameters["integrator"] = std::string("quasistatic");
+    stepper = make_stepper(model, "pod-newton", parameters);
+    state = model->rest_state();
+    iterations = linear_iterations = factorisations = 0;
+  }
+
+  void step(bool shows_steps) {
+    if (failed) return;
     const double begin = thread_time();
     const StepReport report = stepper->step(state, 1.0 / 60);
     times.push_back(thread_time() - begin);
-    timed.failed |= !report.succeeded();
-    timed.iterations += report.iterations;
-    timed.linear_iterations += report.linear_iterations;
-    timed.factorisations += report.factorisations;
-    ++timed.steps;
-    if (timed.failed) break;
+    failed = !report.succeeded();
+    iterations += report.iterations;
+    linear_iterations += report.linear_iterations;
+    factorisations += report.factorisations;
+    if (!shows_steps) return;
+    double multigrid = 0;
+    for (const Figure& figure : report.figures)
+      if (figure.name == "multigrid_systems") multigrid = figure.value;
+    std::printf("  %-6s step %2zu %8.1f ms: %2d Newton, %5d linear iterations, %2d factorisations, %2.0f by multigrid\n",
+                name.c_str(), times.size(), times.back(), report.iterations, report.linear_iterations,
+                report.factorisations, multigrid);
   }
-  // The first step has the set-up in it, which the others do not.
-  std::sort(times.begin(), times.end());
-  timed.ms = times[times.size() / 2];
-  return timed;
+
+  /// The first step has the set-up in it, which the others do not.
+  double median() const {
+    std::vector<double> sorted = times;
+    std::sort(sorted.begin(), sorted.end());
+    return sorted.empty() ? 0 : sorted[sorted.size() / 2];
+  }
+};
+
+/// Steps are taken in turn, so that a machine that is slow for a while is slow for all of them.
+void run(const Case& c, const std::shared_ptr<const Model>& model, std::span<Contestant> contestants, int steps,
+         bool shows_steps) {
+  for (Contestant& contestant : contestants) contestant.begin(c, model);
+  for (int k = 0; k < steps; ++k)
+    for (Contestant& contestant : contestants) {
+      if (c.is_static && k > 0) contestant.begin(c, model);
+      contestant.step(shows_steps);
+    }
 }
 
 }  // namespace
@@ -104,6 +127,7 @@ int main(int count, char** arguments) {
   std::vector<double> sizes = {2500, 9500, 30000};
   if (count > 1) sizes = {std::atof(arguments[1])};
   const std::string only = count > 2 ? arguments[2] : "";
+  const int steps = count > 3 ? std::atoi(arguments[3]) : 0;
   std::vector<Case> cases;
   for (const double young : {4e4, 4e5, 4e7, 4e9}) {
     char name[64];
@@ -127,20 +151,26 @@ int main(int count, char** arguments) {
     for (const Case& c : cases) {
       if (c.name.find(only) == std::string::npos) continue;
       const auto model = make_model(c, vertices);
-      Timed none;
-      none.failed = true;
-      const Timed direct = vertices > 5e4 ? none : run(c, model, "direct");
-      const Timed pcg = vertices > 3e5 ? none : run(c, model, "pcg");
-      const Timed multigrid = run(c, model, "pcg", "multigrid"), own = run(c, model, "auto");
+      std::vector<Contestant> all(4);
+      all[0].name = all[0].linear = "direct";
+      all[1].name = all[1].linear = all[2].linear = "pcg";
+      all[2].name = "multi";
+      all[2].preconditioner = "multigrid";
+      all[3].name = all[3].linear = "auto";
+      all[0].failed = vertices > 5e4;
+      all[1].failed = vertices > 3e5;
+      run(c, model, all, steps > 0 ? steps : c.is_static ? 3 : 8, steps > 0);
       double best = 1e300;
-      for (const Timed* t : {&direct, &pcg, &multigrid})
-        if (!t->failed) best = std::min(best, t->ms);
+      for (std::size_t k = 0; k < 3; ++k)
+        if (!all[k].failed) best = std::min(best, all[k].median());
       rusage usage;
       getrusage(RUSAGE_SELF, &usage);
+      const Contestant &direct = all[0], &pcg = all[1], &multigrid = all[2], &own = all[3];
       std::printf("%-16s %8d  %9.1f %4d  %9.1f %4d %6d  %9.1f %4d %6d  %9.1f %4d %6d  %6.2f %6ld%s\n", c.name.c_str(),
-                  model->nodes(), direct.ms, direct.iterations, pcg.ms, pcg.iterations, pcg.linear_iterations,
-                  multigrid.ms, multigrid.iterations, multigrid.linear_iterations, own.ms, own.iterations,
-                  own.factorisations, own.ms / best, usage.ru_maxrss / 1024, own.failed ? "  (a step failed)" : "");
+                  model->nodes(), direct.median(), direct.iterations, pcg.median(), pcg.iterations,
+                  pcg.linear_iterations, multigrid.median(), multigrid.iterations, multigrid.linear_iterations,
+                  own.median(), own.iterations, own.factorisations, own.median() / best, usage.ru_maxrss / 1024,
+                  own.failed ? "  (a step failed)" : "");
       std::fflush(stdout);
     }
 }

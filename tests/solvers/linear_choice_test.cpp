@@ -21,6 +21,9 @@ std::shared_ptr<const Model> clamped_bar(const Vec3& size, std::array<Index, 3> 
   return builder.build();
 }
 
+/// With as many products as a box of 10 thousand nodes takes.
+constexpr MultigridWork kSetUp{true, 2.2, 1.2e8};
+
 TEST(LinearChoice, AllowsMoreIterationsTheMoreTheOthersCost) {
   LinearChoice cheap(2500, 15000), dear(2500, 15000);
   cheap.set_factor_costs(300000, 2e7);
@@ -39,7 +42,7 @@ TEST(LinearChoice, GivesUpPlainIterationsForWhatIsCheapest) {
   EXPECT_GT(first, 100);
   choice.count_gradients(first, false);
   EXPECT_EQ(choice.method(), LinearMethod::multigrid);
-  choice.count_multigrid(10, true, 2.2, true);
+  choice.count_multigrid(10, kSetUp, true);
   EXPECT_TRUE(choice.asks_for_factor_costs());
   LinearChoice large(1000000, 6500000);
   large.count_gradients(1000, true);
@@ -53,7 +56,7 @@ TEST(LinearChoice, GivesUpPlainIterationsForWhatIsCheapest) {
   compact.begin_step(true);
   EXPECT_EQ(compact.method(), LinearMethod::multigrid);
   // Multigrid that is slow leaves the field to another method, within the system that showed it.
-  compact.count_multigrid(compact.most_iterations(), true, 2.2, false);
+  compact.count_multigrid(compact.most_iterations(), kSetUp, false);
   EXPECT_NE(compact.method(), LinearMethod::multigrid);
   compact.rule_out_factors();
   for (int step = 0; step < 50; ++step) {
@@ -71,7 +74,7 @@ TEST(LinearChoice, TriesWhatItHasLeftAgainLessAndLessOften) {
   for (int turn = 0; turn < 3; ++turn) {
     int steps = 0;
     for (; choice.method() == LinearMethod::multigrid && steps < 2000; ++steps) {
-      choice.count_multigrid(8, true, 2.2, true);
+      choice.count_multigrid(8, kSetUp, true);
       choice.begin_step(true);
     }
     EXPECT_GT(steps, last);

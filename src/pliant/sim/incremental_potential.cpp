@@ -188,11 +188,16 @@ void IncrementalPotential::copy_with_contact(const BlockMatrix& H, const BlockMa
   for (std::size_t k = 0; k < A.values().size(); ++k) A.values()[k] += contact.values()[k];
 }
 
-void IncrementalPotential::rest_hessian(BlockMatrix& A) {
+void IncrementalPotential::rest_stiffness(BlockMatrix& A) {
   const Pose rest(model_->rest());
   A.set_zero();
   elasticity_.add_hessian(rest, Projection::analytic, A);
   further_.add_hessian(rest, Projection::analytic, A);
+}
+
+void IncrementalPotential::rest_hessian(BlockMatrix& A) {
+  const Pose rest(model_->rest());
+  rest_stiffness(A);
   penalties_.add_hessian(rest, Projection::analytic, A);
   grabs_.add_hessian(rest, Projection::analytic, A);
   if (damping_) damping_->add_at_rest(1 / problem_.h, A);

@@ -58,6 +58,7 @@ class IncrementalPotential final : public StepFunction {
   /// (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody else passes 1.
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                Drive* drive = nullptr) override;
+  void rest_stiffness(BlockMatrix& A) override;
   std::span<const RankOne> rank_ones() const override { return rank_ones_; }
   /// Completes a Hessian H on the model's pattern, in A, by contact, the drive's coupling and the prescribed unknowns
   /// of `problem`.

@@ -37,6 +37,8 @@ class StepFunction {
   /// What the last Hessian has besides A, never negative; zero where prescribed. It couples so many nodes that A had
   /// better not have it.
   virtual std::span<const RankOne> rank_ones() const { return {}; }
+  /// Overwrites A, on the model's pattern, with the projected Hessian of the bodies and of energies from code at rest.
+  virtual void rest_stiffness(BlockMatrix& A) = 0;
 };
 
 }  // namespace pliant

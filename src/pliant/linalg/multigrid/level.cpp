@@ -118,6 +118,13 @@ void Level::follow_pattern(SparseRows& coarse_rows) {
   }
   for (Index i = 0; i < rows.rows(); ++i)
     longest_row_ = std::max(longest_row_, AP_.start[at(i) + 1] - AP_.start[at(i)]);
+  // A P, and one triangle of P^T (A P).
+  std::int64_t in_rows = 0, in_triangle = 0;
+  for (Index i = 0; i < rows.rows(); ++i) {
+    for (Index j : rows.row(i)) in_rows += std::ssize(P_.row(j));
+    in_triangle += std::ssize(P_.row(i)) * std::ssize(AP_.row(i));
+  }
+  products_ = 6.0 * b * b * static_cast<double>(in_rows) + 18.0 * b * static_cast<double>(in_triangle);
   P_values_.resize(P_.columns.size() * at(6 * b) + kSlack);
   AP_values_.resize(AP_.columns.size() * at(6 * b) + kSlack);
 }

@@ -36,6 +36,8 @@ class Level {
 
   double largest_eigenvalue() const { return largest_; }
   std::int64_t bytes() const;
+  /// Of two numbers, in make_coarse().
+  double products() const { return products_; }
 
  private:
   MatrixView view() const { return {b, rows.start.data(), rows.columns.data(), values.data(), inverse_.data()}; }
@@ -53,6 +55,7 @@ class Level {
   std::vector<std::int32_t> own_;
   std::vector<std::int64_t> mirror_;  ///< of the coarse matrix
   std::int64_t longest_row_ = 0;      ///< of P, AP and the coarse matrix
+  double products_ = 0;
   std::vector<Real> y_, d_, r_;
 };
 

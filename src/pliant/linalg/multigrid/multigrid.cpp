@@ -14,7 +14,10 @@ using multigrid::Real;
 namespace {
 
 constexpr Index kNodeGrain = 512;
-constexpr Index kMostCoarsest = 500;  ///< nodes that are factorised
+/// Of the last level, which is factorised: its nodes, and the operations a block of the finest matrix. A tenth of what
+/// the other numbers of the hierarchy take.
+constexpr Index kMostCoarsest = 500;
+constexpr double kMostFlops = 500;
 constexpr int kMostLevels = 12;
 constexpr double kThreshold = 0.3;  ///< of strong couplings
 
@@ -83,7 +86,11 @@ Multigrid::Multigrid(const BlockMatrix& rest, const VecX& positions) : coarsest_
   for (;;) {
     Level& level = levels_.back();
     level.set();
-    if (levels_.size() > 1 && (level.rows.rows() <= kMostCoarsest || levels_.size() == kMostLevels)) break;
+    if (levels_.size() > 1 && level.rows.rows() <= kMostCoarsest) {
+      coarsest_->follow(level);
+      if (coarsest_->factor.statistics().flops <= kMostFlops * static_cast<double>(levels_.front().rows.blocks())) return;
+    }
+    if (levels_.size() == kMostLevels) break;
     level.group(kThreshold);
     if (levels_.size() > 1 && level.groups.count > 0.8 * level.rows.rows()) {
       level.groups = {};
@@ -183,6 +190,7 @@ Multigrid::Statistics Multigrid::statistics() const {
   for (const Level& level : levels_) {
     numbers += static_cast<double>(level.rows.blocks()) * level.b * level.b;
     statistics.bytes += level.bytes();
+    statistics.set_up_products += level.products();
   }
   statistics.complexity = numbers / (9.0 * static_cast<double>(levels_.front().rows.blocks()));
   return statistics;

@@ -28,6 +28,7 @@ class Multigrid final : public Preconditioner<double> {
     Index coarse_nodes = 0;  ///< of the second level
     double complexity = 0;   ///< numbers in all matrices over those of the finest
     std::int64_t bytes = 0;  ///< of the matrices and prolongations
+    double set_up_products = 0;  ///< of two numbers, in making the coarse matrices
   };
   Statistics statistics() const;
 

@@ -27,6 +27,7 @@ class QuadraticStep final : public StepFunction {
   ContactStep* contact() override { return potential_.contact(); }
   double gradient(const VecX& x, VecX& g) override;
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive) override;
+  void rest_stiffness(BlockMatrix& A) override { potential_.rest_stiffness(A); }
 
  private:
   IncrementalPotential& potential_;

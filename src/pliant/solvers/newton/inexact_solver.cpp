@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
-#include "pliant/energies/assembler.hpp"
 
 namespace pliant {
 
@@ -70,10 +69,9 @@ PcgReport InexactSolver::solve_with_multigrid(const BlockMatrix& A, const VecX& 
   {
     const Stopwatch watch(report.seconds.factorisation);
     if (!multigrid_) {
-      BlockMatrix rest(model_.pattern(), 3);
-      Assembler(model_.nodes(), {model_.energies().begin(), model_.energies().end()})
-          .add_hessian(Pose(model_.rest()), Projection::analytic, rest);
-      multigrid_ = std::make_unique<Multigrid>(rest, model_.rest());
+      BlockMatrix rest(function_.model().pattern(), 3);
+      function_.rest_stiffness(rest);
+      multigrid_ = std::make_unique<Multigrid>(rest, function_.model().rest());
     }
     take_matrix(in_double_, A);
     if (multigrid_age_ < 0 || is_worn_out_ || multigrid_pattern_ != A.shared_pattern()) {
@@ -92,6 +90,12 @@ PcgReport InexactSolver::solve_with_multigrid(const BlockMatrix& A, const VecX& 
   is_worn_out_ =
       result.outcome != PcgOutcome::converged || result.iterations > fresh_effort_ * digits + kIterationsOfSetUp;
   return result;
+}
+
+MultigridWork InexactSolver::multigrid_work() const {
+  if (!multigrid_) return {};
+  const Multigrid::Statistics statistics = multigrid_->statistics();
+  return {multigrid_age_ == 0, statistics.complexity, statistics.set_up_products};
 }
 
 }  // namespace pliant

@@ -2,8 +2,9 @@
 
 #include "pliant/linalg/multigrid/multigrid.hpp"
 #include "pliant/linalg/pcg.hpp"
-#include "pliant/sim/model.hpp"
+#include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
+#include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
 
@@ -11,7 +12,7 @@ namespace pliant {
 /// report.
 class InexactSolver {
  public:
-  explicit InexactSolver(const Model& model) : model_(model) {}
+  explicit InexactSolver(StepFunction& function) : function_(function) {}
 
   void begin_step() { multigrid_age_ = -1; }
   /// A dx = -g for the matrix at positions x, from zero.
@@ -22,10 +23,8 @@ class InexactSolver {
   PcgReport solve_with_factor(SparseCholesky& factor, const BlockMatrix& A, const VecX& g, VecX& dx,
                               const PcgOptions& options, StepReport& report);
 
-  /// Whether the last solution with multigrid computed the hierarchy anew.
-  bool was_set_up() const { return multigrid_age_ == 0; }
-  /// Multigrid::Statistics::complexity, 0 as long as there is none.
-  double complexity() const { return multigrid_ ? multigrid_->statistics().complexity : 0; }
+  /// Of the last solution with multigrid.
+  MultigridWork multigrid_work() const;
 
  private:
   /// With one type of numbers.
@@ -45,7 +44,7 @@ class InexactSolver {
   PcgReport solve_with_multigrid(const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
                                  const PcgOptions& options, StepReport& report);
 
-  const Model& model_;
+  StepFunction& function_;
   Gradients<float> in_float_;
   Gradients<double> in_double_;  ///< built when first needed
   std::unique_ptr<Multigrid> multigrid_;

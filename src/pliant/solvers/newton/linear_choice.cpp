@@ -19,22 +19,24 @@ constexpr double kProductBlock = 7;     ///< of an iteration of conjugate gradie
 constexpr double kAssemblyBlock = 200;  ///< of all else in a Newton iteration
 /// Newton's iterations with conjugate gradients, which solve only as accurately as pays off, over those with factors.
 constexpr double kMoreNewton = 1.25;
-// Of multigrid, per block: what the finest level costs, and what all levels cost in proportion to their numbers. Its
-// set-up multiplies matrices, and costs the more, the more blocks a row has: these are for kRow.
-constexpr double kRow = 12;
-constexpr double kSetUpFinest = 100, kSetUpAll = 200;
-constexpr double kCycleFinest = 40, kCycleAll = 12;
+// Of multigrid: what a block of the finest level costs, what all levels cost in proportion to their numbers, and what a
+// product of two numbers costs in making coarse matrices.
+constexpr double kSetUpFinest = 270, kSetUpProduct = 0.13;
+constexpr double kCycleFinest = 32, kCycleAll = 14;
 
 /// All else, in plain iterations.
 constexpr double kOther = kAssemblyBlock / kProductBlock;
-/// What is expected of multigrid before it was tried: levels of 2.2 times the finest matrix, four cycles a system.
-constexpr double kUsualComplexity = 2.2, kUsualCycles = 4;
+/// What is expected of multigrid before it was tried: levels of twice the finest matrix, products in proportion to the
+/// blocks of a row, four cycles a system.
+constexpr double kUsualComplexity = 2, kUsualProducts = 120, kUsualCycles = 4;
 
 constexpr std::int64_t kVeryLarge = 50000;
 constexpr double kUnquestioned = 500;   ///< cost of iterations, before that of factors is asked for
 constexpr double kSlowMultigrid = 600;  ///< cost of a system
 constexpr double kClearly = 2;          ///< times what another method would cost: then a step goes on with that one
 constexpr double kHysteresis = 0.9;     ///< a method is left for one that costs this much of it
+constexpr double kClose = 1.25;         ///< times the cost of the method at hand: then a new method is tried early
+constexpr int kSettled = 2;             ///< steps after which that is done
 constexpr double kHopeless = 3;         ///< times the cost of the method at hand: factors are not tried again
 constexpr double kMostCost = 1e9;
 constexpr int kFirstPatience = 16, kMostPatience = 1024;
@@ -68,9 +70,13 @@ bool LinearChoice::asks_for_factor_costs() {
   return asked_;
 }
 
-double LinearChoice::set_up_cost(double complexity) const {
-  const double row = 2 * static_cast<double>(blocks_) / static_cast<double>(nodes_) - 1;
-  return (kSetUpFinest + kSetUpAll * complexity) * (row / kRow) / kProductBlock;
+double LinearChoice::set_up_cost(double products) const {
+  return (kSetUpFinest + kSetUpProduct * products / static_cast<double>(blocks_)) / kProductBlock;
+}
+
+double LinearChoice::usual_products() const {
+  const double count = static_cast<double>(blocks_), row = 2 * count / static_cast<double>(nodes_) - 1;
+  return kUsualProducts * row * count;
 }
 
 double LinearChoice::expected(LinearMethod method) const {
@@ -81,7 +87,7 @@ double LinearChoice::expected(LinearMethod method) const {
       return known;
     case LinearMethod::multigrid:
       if (known > 0) return known;
-      return kOther + set_up_cost(kUsualComplexity) / last_systems_ + kUsualCycles * cycle_cost(kUsualComplexity);
+      return kOther + set_up_cost(usual_products()) / last_systems_ + kUsualCycles * cycle_cost(kUsualComplexity);
     case LinearMethod::factor:
       break;
   }
@@ -102,7 +108,8 @@ void LinearChoice::begin_step(bool has_inertia) {
   systems_ = 0;
   if (!has_inertia && cost_[index(LinearMethod::gradients)] == 0) cost_[index(LinearMethod::gradients)] = kMostCost;
   const LinearMethod other = cheapest_besides(method_);
-  if (expected(other) < kHysteresis * expected(method_)) {
+  const bool is_new = cost_[index(other)] == 0 && patience_ - until_retry_ >= kSettled;
+  if (expected(other) < (is_new ? kClose : kHysteresis) * expected(method_)) {
     method_ = other;
     until_retry_ = patience_;
   } else if (--until_retry_ <= 0) {
@@ -151,8 +158,8 @@ void LinearChoice::add(double cost, bool solved) {
 
 void LinearChoice::count_gradients(int iterations, bool solved) { add(iterations, solved); }
 
-void LinearChoice::count_multigrid(int iterations, bool was_set_up, double complexity, bool solved) {
-  add((was_set_up ? set_up_cost(complexity) : 0) + iterations * cycle_cost(complexity), solved);
+void LinearChoice::count_multigrid(int iterations, const MultigridWork& work, bool solved) {
+  add((work.was_set_up ? set_up_cost(work.products) : 0) + iterations * cycle_cost(work.complexity), solved);
 }
 
 void LinearChoice::count_factor() { add(factor_cost_, true); }

@@ -9,14 +9,22 @@ namespace pliant {
 
 enum class LinearMethod { gradients, multigrid, factor };
 
+/// Of one system: whether the hierarchy was computed anew, the numbers in all its matrices over those of the finest, and
+/// the products in making the coarse ones.
+struct MultigridWork {
+  bool was_set_up = false;
+  double complexity = 0, products = 0;
+};
+
 /// Decides for `linear = "auto"` how the systems of a step are solved (docs/newton.md, "The linear systems"): by
 /// conjugate gradients, plain or with multigrid, or by factorisations, whichever has cost least for a system lately. A
 /// step that turns out to cost more than another method would have goes on with that one. Costs are counts of
 /// operations and bytes in units of one plain iteration, not times: the same choice on any machine, with any number of
 /// threads and any load.
 ///
-/// A method that was never tried is expected to cost what it costs on common bodies. One that was left is tried again
-/// after 16 steps, then 32, up to 1024, as bodies and their motion change.
+/// A method that was never tried is expected to cost what it costs on common bodies, and tried in the third step where
+/// that is close. One that was left is tried again after 16 steps, then 32, up to 1024, as bodies and their motion
+/// change.
 class LinearChoice {
  public:
   /// Nodes from which there is a choice; below, systems are factorised.
@@ -44,7 +52,7 @@ class LinearChoice {
 
   /// After a system was solved, or given up, by iterations.
   void count_gradients(int iterations, bool solved);
-  void count_multigrid(int iterations, bool was_set_up, double complexity, bool solved);
+  void count_multigrid(int iterations, const MultigridWork& work, bool solved);
   /// After a factorisation, and after iterations with an older factor.
   void count_factor();
   void count_kept_factor(int iterations, bool solved);
@@ -56,7 +64,8 @@ class LinearChoice {
  private:
   static constexpr std::size_t kMethods = 3;
 
-  double set_up_cost(double complexity) const;
+  double set_up_cost(double products) const;
+  double usual_products() const;
   double expected(LinearMethod method) const;
   LinearMethod cheapest_besides(LinearMethod method) const;
   double allowance() const;

@@ -12,7 +12,7 @@ NewtonSystem::NewtonSystem(StepFunction& function, const LinearOptions& options)
     : function_(function),
       options_(options),
       A_(function.model().pattern(), 3),
-      inexact_(function.model()),
+      inexact_(function),
       choice_(function.model().nodes(), function.model().pattern()->blocks()) {}
 
 void NewtonSystem::begin_step(StepReport& report) {
@@ -77,7 +77,7 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
     const int iterations = report_->linear_iterations - before;
     const bool is_solved = !was_cut_short_ || most == 0;  // any iterate is a descent direction
     if (is_multigrid) {
-      choice_.count_multigrid(iterations, inexact_.was_set_up(), inexact_.complexity(), is_solved);
+      choice_.count_multigrid(iterations, inexact_.multigrid_work(), is_solved);
       ++multigrid_systems_;
     } else {
       choice_.count_gradients(iterations, is_solved);
