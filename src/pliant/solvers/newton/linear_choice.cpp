@@ -31,7 +31,8 @@ constexpr double kOther = kAssemblyBlock / kProductBlock;
 constexpr double kUsualComplexity = 2, kUsualProducts = 120, kUsualCycles = 4;
 
 constexpr std::int64_t kVeryLarge = 50000;
-constexpr double kUnquestioned = 500;   ///< cost of iterations, before that of factors is asked for
+constexpr double kUnquestioned = 500;   ///< cost above that of the cheapest factors, before theirs is asked for
+constexpr double kLeastFill = 2;        ///< numbers of a factor over those of the matrix
 constexpr double kSlowMultigrid = 600;  ///< cost of a system
 constexpr double kClearly = 2;          ///< times what another method would cost: then a step goes on with that one
 constexpr double kHysteresis = 0.9;     ///< a method is left for one that costs this much of it
@@ -63,9 +64,15 @@ void LinearChoice::set_factor_costs(std::int64_t entries, double flops) {
   factor_iterations_ = iterations < kWorthwhile ? 0 : static_cast<int>(iterations);
 }
 
+void LinearChoice::set_least_factor_flops(double flops) {
+  const double entries = 9 * kLeastFill * static_cast<double>(blocks_);
+  const double cost = (kFlop * flops + kFactorEntry * entries) / (kProductBlock * static_cast<double>(blocks_));
+  least_factor_cost_ = (kOther + cost) / kMoreNewton;
+}
+
 bool LinearChoice::asks_for_factor_costs() {
   if (factor_cost_ > 0) return false;
-  asked_ = asked_ || (total_ >= kUnquestioned &&
+  asked_ = asked_ || (regret_ >= kUnquestioned &&
                       (nodes_ <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid));
   return asked_;
 }
@@ -141,7 +148,8 @@ int LinearChoice::most_iterations() const {
 
 void LinearChoice::add(double cost, bool solved) {
   spent_ += cost;
-  total_ = std::min(total_ + cost, kUnquestioned);
+  const double regret = solved ? std::max(0.0, cost + kOther - least_factor_cost_) : cost;
+  regret_ = std::min(regret_ + regret, kUnquestioned);
   if (solved) {
     spent_ += kOther;
     ++systems_;
@@ -171,12 +179,12 @@ void LinearChoice::count_kept_factor(int iterations, bool solved) {
 }
 
 std::vector<double> LinearChoice::memory() const {
-  if (total_ == 0) return {};
+  if (spent_ == 0) return {};
   return {static_cast<double>(index(method_)),
           cost_[0],
           cost_[1],
           cost_[2],
-          total_,
+          regret_,
           spent_,
           double(systems_),
           last_systems_,
@@ -186,7 +194,9 @@ std::vector<double> LinearChoice::memory() const {
 }
 
 void LinearChoice::recall(std::span<const double> memory) {
+  const double least = least_factor_cost_;
   *this = LinearChoice(nodes_, blocks_);  // what a factor costs is asked again
+  least_factor_cost_ = least;
   if (memory.empty()) return;
   const auto is_cost = [](double v) { return v >= 0 && v <= kMostCost; };
   const auto is_count = [](double v, int most) { return v >= 0 && v <= most && v == std::floor(v); };
@@ -197,7 +207,7 @@ void LinearChoice::recall(std::span<const double> memory) {
     throw InputError("the saved choice of a linear solver is none");
   method_ = static_cast<LinearMethod>(static_cast<int>(memory[0]));
   std::copy_n(memory.begin() + 1, kMethods, cost_.begin());
-  total_ = memory[4];
+  regret_ = memory[4];
   spent_ = memory[5];
   systems_ = static_cast<int>(memory[6]);
   last_systems_ = memory[7];

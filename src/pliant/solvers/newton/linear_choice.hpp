@@ -35,9 +35,12 @@ class LinearChoice {
 
   /// A factor would have so many entries and cost so many operations.
   void set_factor_costs(std::int64_t entries, double flops);
-  /// To know them takes an order of elimination, which is only made when iterations have cost as much, and for very
-  /// large systems only where multigrid is slow.
+  /// To know them takes an order of elimination, which is only made when iterations have cost as much beyond what
+  /// factors would cost at least, and for very large systems only where multigrid is slow.
   bool asks_for_factor_costs();
+  /// It would cost at least so many operations, about.
+  void set_least_factor_flops(double flops);
+  bool knows_least() const { return least_factor_cost_ > 0; }
   /// A factor would not fit into memory: no choice.
   void rule_out_factors() { may_factor_ = false; }
 
@@ -79,7 +82,8 @@ class LinearChoice {
   bool may_factor_ = true;
   bool asked_ = false;                   ///< for the costs of a factor
   std::array<double, kMethods> cost_{};  ///< of a system by each method, lately; 0: not known
-  double total_ = 0;                     ///< cost of all iterations, as far as it matters
+  double least_factor_cost_ = 0;         ///< of a system, about; 0: not known
+  double regret_ = 0;                    ///< of all systems, what they have cost beyond that, as far as it matters
   LinearMethod method_ = LinearMethod::gradients;
   double spent_ = 0;         ///< in this step
   int systems_ = 0;          ///< of this step by `method_`

@@ -5,6 +5,7 @@
 
 #include "pliant/base/memory.hpp"
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/linalg/level_widths.hpp"
 
 namespace pliant {
 
@@ -56,6 +57,8 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
 /// there by the time another method would have taken, the system is solved by that one, and so are the next.
 FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
   if (function_.model().nodes() < LinearChoice::kFewNodes) return solve_direct(kind, g, dx);
+  if (!choice_.knows_least())
+    choice_.set_least_factor_flops(least_factor_flops(*function_.model().pattern(), A_.block_size()));
   for (;;) {
     if (choice_.asks_for_factor_costs()) analyze_model();
     if (chooses_) choice_.begin_step(function_.problem().has_inertia());
