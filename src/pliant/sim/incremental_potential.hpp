@@ -70,9 +70,7 @@ class IncrementalPotential final : public StepFunction {
   void linearise_contact(VecX& force, BlockMatrix& H);
   /// A = H on the model's pattern + what linearise_contact() gave last.
   void copy_with_contact(const BlockMatrix& H, const BlockMatrix& contact, BlockMatrix& A) const;
-  /// Overwrites A with the Hessian at rest, projected: a function of the model and the problem's MatrixKey alone,
-  /// without colliders, contact and activations, which come and go.
-  void rest_hessian(BlockMatrix& A);
+  void rest_hessian(BlockMatrix& A) override;
   /// D of this step, over all unknowns; null for models without damping.
   const BlockMatrix* damping() { return damping_ ? &damping_->matrix() : nullptr; }
 

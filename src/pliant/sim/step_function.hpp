@@ -39,6 +39,9 @@ class StepFunction {
   virtual std::span<const RankOne> rank_ones() const { return {}; }
   /// Overwrites A, on the model's pattern, with the projected Hessian of the bodies and of energies from code at rest.
   virtual void rest_stiffness(BlockMatrix& A) = 0;
+  /// Overwrites A with the Hessian at rest, projected: a function of the model and the problem's MatrixKey alone,
+  /// without colliders, contact and activations, which come and go.
+  virtual void rest_hessian(BlockMatrix& A) = 0;
 };
 
 }  // namespace pliant

@@ -28,6 +28,7 @@ class QuadraticStep final : public StepFunction {
   double gradient(const VecX& x, VecX& g) override;
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive) override;
   void rest_stiffness(BlockMatrix& A) override { potential_.rest_stiffness(A); }
+  void rest_hessian(BlockMatrix& A) override { potential_.rest_hessian(A); }
 
  private:
   IncrementalPotential& potential_;

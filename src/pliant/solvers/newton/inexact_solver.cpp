@@ -34,6 +34,7 @@ PcgReport InexactSolver::run(Gradients<T>& gradients, Preconditioner<T>& precond
 PcgReport InexactSolver::solve(PreconditionerKind kind, const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
                                const PcgOptions& options, StepReport& report) {
   if (kind == PreconditionerKind::multigrid) return solve_with_multigrid(A, x, g, dx, options, report);
+  if (kind == PreconditionerKind::rest_factor) return solve_with_rest_factor(A, x, g, dx, options, report);
   const auto attempt = [&]<class T>(Gradients<T>& gradients) {
     {
       const Stopwatch watch(report.seconds.factorisation);
@@ -57,6 +58,19 @@ PcgReport InexactSolver::solve_with_factor(SparseCholesky& factor, const BlockMa
   }
   StaleFactor stale(factor);
   return run(in_double_, stale, g, dx, options, report);
+}
+
+PcgReport InexactSolver::solve_with_rest_factor(const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
+                                                const PcgOptions& options, StepReport& report) {
+  {
+    const Stopwatch watch(report.seconds.factorisation);
+    if (!rest_factor_) rest_factor_ = std::make_unique<RestFactor>(function_);
+    const bool is_ready = rest_factor_->prepare(x);
+    report.factorisations += rest_factor_->was_made();
+    if (!is_ready) return solve(PreconditionerKind::block_jacobi, A, x, g, dx, options, report);
+    take_matrix(in_double_, A);
+  }
+  return run(in_double_, rest_factor_->preconditioner(), g, dx, options, report);
 }
 
 /// In double: a matrix rounded to float has other rigid motions, which are what conjugate gradients are left with here.

@@ -5,6 +5,7 @@
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
 #include "pliant/solvers/newton/linear_choice.hpp"
+#include "pliant/solvers/newton/rest_factor.hpp"
 
 namespace pliant {
 
@@ -41,12 +42,15 @@ class InexactSolver {
   template <class T>
   PcgReport run(Gradients<T>& gradients, Preconditioner<T>& preconditioner, const VecX& g, VecX& dx,
                 const PcgOptions& options, StepReport& report);
+  PcgReport solve_with_rest_factor(const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
+                                   const PcgOptions& options, StepReport& report);
   PcgReport solve_with_multigrid(const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
                                  const PcgOptions& options, StepReport& report);
 
   StepFunction& function_;
   Gradients<float> in_float_;
   Gradients<double> in_double_;  ///< built when first needed
+  std::unique_ptr<RestFactor> rest_factor_;
   std::unique_ptr<Multigrid> multigrid_;
   std::shared_ptr<const BlockPattern> multigrid_pattern_;
   int multigrid_age_ = -1;    ///< systems since its numbers were computed; -1: none in this step

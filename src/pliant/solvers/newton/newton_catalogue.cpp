@@ -13,7 +13,8 @@ const ChoiceNames<PreconditionerKind> kNewtonPreconditioners = {
     {"block-jacobi", PreconditionerKind::block_jacobi},
     {"jacobi", PreconditionerKind::jacobi},
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
-    {"multigrid", PreconditionerKind::multigrid}};
+    {"multigrid", PreconditionerKind::multigrid},
+    {"rest-factor", PreconditionerKind::rest_factor}};
 const ChoiceNames<bool> kNewtonStarts = {{"last-positions", false}, {"prediction", true}};
 const ChoiceNames<Projection> kProjections = {{"analytic", Projection::analytic}, {"numerical", Projection::numerical}};
 
