@@ -1,30 +1,31 @@
 #include "pliant/linalg/level_widths.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pliant {
 
-double least_factor_flops(const BlockPattern& pattern, int block_size) {
-  // Nested dissection was never below these shares on boxes, sheets, bars and lattices.
-  constexpr double kOfAllLevels = 0.25, kOfWidest = 4;
-  const auto dense = [&](std::int64_t width) { return std::pow(double(width) * block_size, 3) / 3; };
+FactorGuess guess_factor(const BlockPattern& pattern, int block_size) {
+  // Of dense triangles as wide as a level: all of them, and the widest.
+  constexpr double kFlopsOfAll = 0.25, kFlopsOfWidest = 4, kEntriesOfAll = 1, kEntriesOfWidest = 8, kFill = 2;
   std::vector<std::uint8_t> is_seen(at(pattern.rows()), 0);
   std::vector<Index> level, next;
-  double sum = 0;
+  FactorGuess guess;
+  guess.entries = kFill * block_size * block_size * static_cast<double>(pattern.blocks());
   for (Index first = 0; first < pattern.rows(); ++first) {
     if (is_seen[at(first)]) continue;
     // The last node of a search begins the one that counts: it lies at an end.
     Index end = first;
-    double all = 0, widest = 0;
+    double squares = 0, cubes = 0, widest = 0;
     for (const std::uint8_t mark : {std::uint8_t(1), std::uint8_t(2)}) {
       level.assign(1, end);
       is_seen[at(end)] = mark;
-      all = widest = 0;
+      squares = cubes = widest = 0;
       while (!level.empty()) {
         end = level.back();
-        all += dense(std::ssize(level));
-        widest = std::max(widest, dense(std::ssize(level)));
+        const double width = static_cast<double>(level.size()) * block_size;
+        squares += width * width;
+        cubes += width * width * width;
+        widest = std::max(widest, width);
         next.clear();
         const auto visit = [&](Index j) {
           if (is_seen[at(j)] == mark) return;
@@ -39,9 +40,10 @@ double least_factor_flops(const BlockPattern& pattern, int block_size) {
         std::swap(level, next);
       }
     }
-    sum += std::min(kOfAllLevels * all, kOfWidest * widest);
+    guess.entries += 0.5 * std::min(kEntriesOfAll * squares, kEntriesOfWidest * widest * widest);
+    guess.flops += std::min(kFlopsOfAll * cubes, kFlopsOfWidest * widest * widest * widest) / 3;
   }
-  return sum;
+  return guess;
 }
 
 }  // namespace pliant

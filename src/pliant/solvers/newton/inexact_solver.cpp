@@ -64,10 +64,8 @@ PcgReport InexactSolver::solve_with_rest_factor(const BlockMatrix& A, const VecX
                                                 const PcgOptions& options, StepReport& report) {
   {
     const Stopwatch watch(report.seconds.factorisation);
-    if (!rest_factor_) rest_factor_ = std::make_unique<RestFactor>(function_);
-    const bool is_ready = rest_factor_->prepare(x);
-    report.factorisations += rest_factor_->was_made();
-    if (!is_ready) return solve(PreconditionerKind::block_jacobi, A, x, g, dx, options, report);
+    if (!rest_factor_) rest_factor_ = std::make_unique<RestFactor>(function_, order_);
+    if (!rest_factor_->prepare(x)) return solve(PreconditionerKind::block_jacobi, A, x, g, dx, options, report);
     take_matrix(in_double_, A);
   }
   return run(in_double_, rest_factor_->preconditioner(), g, dx, options, report);

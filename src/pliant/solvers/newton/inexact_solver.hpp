@@ -16,6 +16,8 @@ class InexactSolver {
   explicit InexactSolver(StepFunction& function) : function_(function) {}
 
   void begin_step() { multigrid_age_ = -1; }
+  /// Of elimination, for the model's pattern: what the factor at rest need not find out.
+  void set_order(std::span<const Index> order) { order_.assign(order.begin(), order.end()); }
   /// A dx = -g for the matrix at positions x, from zero.
   PcgReport solve(PreconditionerKind kind, const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
                   const PcgOptions& options, StepReport& report);
@@ -50,6 +52,7 @@ class InexactSolver {
   StepFunction& function_;
   Gradients<float> in_float_;
   Gradients<double> in_double_;  ///< built when first needed
+  std::vector<Index> order_;
   std::unique_ptr<RestFactor> rest_factor_;
   std::unique_ptr<Multigrid> multigrid_;
   std::shared_ptr<const BlockPattern> multigrid_pattern_;

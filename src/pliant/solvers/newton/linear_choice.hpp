@@ -5,9 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "pliant/linalg/level_widths.hpp"
+
 namespace pliant {
 
-enum class LinearMethod { gradients, multigrid, factor };
+/// Conjugate gradients, plain, with multigrid or with the factor at rest; a factorisation.
+enum class LinearMethod { gradients, multigrid, factor, rest_factor };
 
 /// Of one system: whether the hierarchy was computed anew, the numbers in all its matrices over those of the finest, and
 /// the products in making the coarse ones.
@@ -17,10 +20,9 @@ struct MultigridWork {
 };
 
 /// Decides for `linear = "auto"` how the systems of a step are solved (docs/newton.md, "The linear systems"): by
-/// conjugate gradients, plain or with multigrid, or by factorisations, whichever has cost least for a system lately. A
-/// step that turns out to cost more than another method would have goes on with that one. Costs are counts of
-/// operations and bytes in units of one plain iteration, not times: the same choice on any machine, with any number of
-/// threads and any load.
+/// whichever method has cost least for a system lately. A step that turns out to cost more than another method would
+/// have goes on with that one. Costs are counts of operations and bytes in units of one plain iteration, not times: the
+/// same choice on any machine, with any number of threads and any load.
 ///
 /// A method that was never tried is expected to cost what it costs on common bodies, and tried in the third step where
 /// that is close. One that was left is tried again after 16 steps, then 32, up to 1024, as bodies and their motion
@@ -35,18 +37,23 @@ class LinearChoice {
 
   /// A factor would have so many entries and cost so many operations.
   void set_factor_costs(std::int64_t entries, double flops);
-  /// To know them takes an order of elimination, which is only made when iterations have cost as much beyond what
-  /// factors would cost at least, and for very large systems only where multigrid is slow.
+  /// To know them takes an order of elimination, which is only made where factors, as cheap as this guess, would pay for
+  /// it within fifty steps, and for very large systems only where multigrid is slow.
   bool asks_for_factor_costs();
-  /// It would cost at least so many operations, about.
-  void set_least_factor_flops(double flops);
-  bool knows_least() const { return least_factor_cost_ > 0; }
+  void set_guess(const FactorGuess& guess);
+  bool has_guess() const { return guess_.entries > 0; }
   /// A factor would not fit into memory: no choice.
   void rule_out_factors() { may_factor_ = false; }
 
-  /// Before the first system of a step. Where nothing but elasticity holds the bodies, plain conjugate gradients need
-  /// not be tried first.
-  void begin_step(bool has_inertia);
+  struct StepKind {
+    bool has_inertia = true;  ///< otherwise plain conjugate gradients need not be tried first
+    bool has_contact = false;  ///< which the factor at rest knows nothing of
+    double matrix_key = 1;     ///< MatrixKey::digest_without_grabs: with another one, the factor at rest is made anew
+  };
+  /// Before the first system of a step; then choose().
+  void begin_step(const StepKind& kind);
+  void choose();
+  void end_step();
   LinearMethod method() const { return method_; }
   /// Iterations after which this step has cost clearly more than another method is expected to; 0: there is none.
   int most_iterations() const;
@@ -59,21 +66,26 @@ class LinearChoice {
   /// After a factorisation, and after iterations with an older factor.
   void count_factor();
   void count_kept_factor(int iterations, bool solved);
+  /// After iterations with the factor at rest.
+  void count_rest_factor(int iterations, bool solved);
 
   /// As Stepper::memory().
   std::vector<double> memory() const;
   void recall(std::span<const double> memory);
 
  private:
-  static constexpr std::size_t kMethods = 3;
+  static constexpr std::size_t kMethods = 4;
 
   double set_up_cost(double products) const;
   double usual_products() const;
   double expected(LinearMethod method) const;
+  double rest_factor_cost(double entries, double iterations) const;
+  double iteration_cost() const;
+  bool pays(double cost, double investment) const;
+  bool may_choose(LinearMethod method) const;
   LinearMethod cheapest_besides(LinearMethod method) const;
   double allowance() const;
   void add(double cost, bool solved);
-  void end_step();
 
   std::int64_t nodes_, blocks_;
   // What a factorisation costs, and an iteration with it as preconditioner; 0: not known.
@@ -82,8 +94,10 @@ class LinearChoice {
   bool may_factor_ = true;
   bool asked_ = false;                   ///< for the costs of a factor
   std::array<double, kMethods> cost_{};  ///< of a system by each method, lately; 0: not known
-  double least_factor_cost_ = 0;         ///< of a system, about; 0: not known
-  double regret_ = 0;                    ///< of all systems, what they have cost beyond that, as far as it matters
+  FactorGuess guess_;
+  double factor_entries_ = 0;            ///< 0: not known
+  StepKind kind_;                        ///< of the step at hand
+  double rest_key_ = 0;                  ///< that the factor at rest was made for; 0: there is none
   LinearMethod method_ = LinearMethod::gradients;
   double spent_ = 0;         ///< in this step
   int systems_ = 0;          ///< of this step by `method_`

@@ -19,7 +19,7 @@ NewtonSystem::NewtonSystem(StepFunction& function, const LinearOptions& options)
 void NewtonSystem::begin_step(StepReport& report) {
   report_ = &report;
   inexact_.begin_step();
-  multigrid_systems_ = 0;
+  multigrid_systems_ = rest_factor_systems_ = 0;
   has_kept_factor_ = false;
   step_begins_ = chooses_ = true;
   last_norm_ = 0;
@@ -57,11 +57,15 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
 /// there by the time another method would have taken, the system is solved by that one, and so are the next.
 FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g, VecX& dx) {
   if (function_.model().nodes() < LinearChoice::kFewNodes) return solve_direct(kind, g, dx);
-  if (!choice_.knows_least())
-    choice_.set_least_factor_flops(least_factor_flops(*function_.model().pattern(), A_.block_size()));
+  if (!choice_.has_guess()) choice_.set_guess(guess_factor(*function_.model().pattern(), A_.block_size()));
+  if (chooses_) {
+    const StepProblem& problem = function_.problem();
+    choice_.begin_step({problem.has_inertia(), function_.contact() != nullptr,
+                        MatrixKey(problem).digest_without_grabs()});
+  }
   for (;;) {
     if (choice_.asks_for_factor_costs()) analyze_model();
-    if (chooses_) choice_.begin_step(function_.problem().has_inertia());
+    if (chooses_) choice_.choose();
     chooses_ = false;
     const LinearMethod method = choice_.method();
     if (method == LinearMethod::factor) {
@@ -72,8 +76,10 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
       has_kept_factor_ = status == FactorStatus::ok && kind == Factorisation::llt;
       return status;
     }
-    const bool is_multigrid = method == LinearMethod::multigrid;
-    const auto preconditioner = is_multigrid ? PreconditionerKind::multigrid : options_.preconditioner;
+    const bool is_multigrid = method == LinearMethod::multigrid, is_rest_factor = method == LinearMethod::rest_factor;
+    const auto preconditioner = is_multigrid     ? PreconditionerKind::multigrid
+                                : is_rest_factor ? PreconditionerKind::rest_factor
+                                                 : options_.preconditioner;
     const int before = report_->linear_iterations, most = choice_.most_iterations();
     const FactorStatus status =
         solve_iteratively(kind, preconditioner, g, dx, most > 0 ? most : options_.max_iterations);
@@ -82,6 +88,9 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
     if (is_multigrid) {
       choice_.count_multigrid(iterations, inexact_.multigrid_work(), is_solved);
       ++multigrid_systems_;
+    } else if (is_rest_factor) {
+      choice_.count_rest_factor(iterations, is_solved);
+      ++rest_factor_systems_;
     } else {
       choice_.count_gradients(iterations, is_solved);
     }
@@ -97,6 +106,7 @@ void NewtonSystem::analyze_model() {
   is_first_analysis_ = true;
   cholesky_.analyze(analysed_, A_.block_size());
   model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
+  inexact_.set_order(model_order_);
   const SparseCholesky::Statistics statistics = cholesky_.statistics();
   model_flops_ = statistics.flops;
   choice_.set_factor_costs(statistics.factor_entries, statistics.flops);
@@ -104,8 +114,11 @@ void NewtonSystem::analyze_model() {
 }
 
 void NewtonSystem::end_step() {
+  choice_.end_step();
   if (multigrid_systems_ > 0)
     report_->figures.push_back({"multigrid_systems", static_cast<double>(multigrid_systems_)});
+  if (rest_factor_systems_ > 0)
+    report_->figures.push_back({"rest_factor_systems", static_cast<double>(rest_factor_systems_)});
 }
 
 std::vector<double> NewtonSystem::memory() const {

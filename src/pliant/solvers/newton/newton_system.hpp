@@ -84,7 +84,7 @@ class NewtonSystem {
   Eigen::MatrixXd whole_;              ///< of bodies as wholes: the matrix over their translations
   VecX unbalanced_, whole_motion_;     ///< scratch
   LinearChoice choice_;
-  int multigrid_systems_ = 0;   ///< of this step
+  int multigrid_systems_ = 0, rest_factor_systems_ = 0;  ///< of this step
   bool was_cut_short_ = false;  ///< the last run of conjugate gradients ended at the iterations it was given
   VecX truncated_;
   bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand

@@ -2,19 +2,19 @@
 
 namespace pliant {
 
-RestFactor::RestFactor(StepFunction& function)
-    : function_(function), rotations_(function.model(), NodeRotationKind::ring), turned_(cholesky_) {}
+RestFactor::RestFactor(StepFunction& function, std::vector<Index> order)
+    : function_(function), rotations_(function.model(), NodeRotationKind::ring), turned_(cholesky_) {
+  const auto& pattern = function.model().pattern();
+  order.empty() ? cholesky_.analyze(pattern, 3) : cholesky_.analyze_in_order(pattern, 3, std::move(order));
+}
 
 bool RestFactor::prepare(const VecX& x) {
   const StepProblem& problem = function_.problem();
-  was_made_ = !made_for_.fits(problem);
-  if (was_made_) {
-    if (!is_analysed_) cholesky_.analyze(function_.model().pattern(), 3);
-    is_analysed_ = true;
+  if (!made_for_.fits(problem)) {
     BlockMatrix rest(function_.model().pattern(), 3);
     function_.rest_hessian(rest);
     is_made_ = cholesky_.factor(rest) == FactorStatus::ok;
-    if (is_made_) getenv("EXPL") ? cholesky_.make_explicit() : cholesky_.store_in_float();
+    if (is_made_) cholesky_.store_in_float();
     made_for_ = MatrixKey(problem);
     const std::vector<std::uint8_t>& fixed = problem.boundary.fixed;
     held_.resize(at(function_.model().nodes()));

@@ -11,15 +11,13 @@ namespace pliant {
 /// so that no bit depends on the steps before.
 class RestFactor {
  public:
-  explicit RestFactor(StepFunction& function);
+  /// `order` of elimination: of the model's pattern, or none, which is then found.
+  RestFactor(StepFunction& function, std::vector<Index> order);
 
   /// Ready for the systems of the step at hand, where nodes are at x. False: there is no factor, as for bodies that
   /// nothing holds, or no memory for one.
   bool prepare(const VecX& x);
-  /// Whether prepare() had to factorise.
-  bool was_made() const { return was_made_; }
   Preconditioner<double>& preconditioner() { return turned_; }
-  const SparseCholesky& cholesky() const { return cholesky_; }
 
  private:
   StepFunction& function_;
@@ -27,7 +25,7 @@ class RestFactor {
   SparseCholesky cholesky_;
   StaleFactor turned_;
   MatrixKey made_for_;
-  bool is_analysed_ = false, is_made_ = false, was_made_ = false;
+  bool is_made_ = false;
   std::vector<std::uint8_t> held_;  ///< nodes with prescribed unknowns
 };
 
