@@ -15,7 +15,7 @@ namespace {
 constexpr double kFlop = 0.041;         ///< of a factorisation's dense kernels
 constexpr double kFactorEntry = 9.5;    ///< assembling and solving with it
 constexpr double kSolveEntry = 2;       ///< solving alone
-constexpr double kFloatEntry = 1.2;     ///< in float
+constexpr double kFloatEntry = 0.8;     ///< in float
 constexpr double kRotationBlock = 45;   ///< of the nodes' rotations
 constexpr double kProductBlock = 7;     ///< of an iteration of conjugate gradients, in float
 constexpr double kAssemblyBlock = 200;  ///< of all else in a Newton iteration
@@ -31,7 +31,8 @@ constexpr double kOther = kAssemblyBlock / kProductBlock;
 /// What is expected of multigrid before it was tried: levels of twice the finest matrix, products in proportion to the
 /// blocks of a row, four cycles a system.
 constexpr double kUsualComplexity = 2, kUsualProducts = 120, kUsualCycles = 4;
-constexpr double kUsualWithRestFactor = 2;
+/// Of the factor at rest the least: once made, it is there to be judged.
+constexpr double kLeastWithRestFactor = 1;
 
 constexpr std::int64_t kVeryLarge = 50000;
 constexpr double kAnalysis = 300;       ///< cost of an order of elimination
@@ -77,7 +78,8 @@ double LinearChoice::rest_factor_cost(double entries, double iterations) const {
 
 /// Whether what saves so much of the cost of a system pays for an investment.
 bool LinearChoice::pays(double cost, double investment) const {
-  const double saved = expected(method_) - cost, horizon = kind_.has_inertia ? kHorizon : kStaticHorizon;
+  const double now = std::min(expected(method_), expected(LinearMethod::multigrid));
+  const double saved = now - cost, horizon = kind_.has_inertia ? kHorizon : kStaticHorizon;
   return saved > 0 && saved * last_systems_ * horizon > investment;
 }
 
@@ -88,7 +90,7 @@ bool LinearChoice::asks_for_factor_costs() {
   const bool may_ask = nodes_ <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid;
   asked_ = may_ask && (pays((kOther + making) / kMoreNewton, kAnalysis) ||
                        (!kind_.has_contact &&
-                        pays(rest_factor_cost(guess_.entries, kUsualWithRestFactor), kAnalysis + making)));
+                        pays(rest_factor_cost(guess_.entries, kLeastWithRestFactor), kAnalysis + making)));
   return asked_;
 }
 
@@ -112,7 +114,7 @@ double LinearChoice::expected(LinearMethod method) const {
       return kOther + set_up_cost(usual_products()) / last_systems_ + kUsualCycles * cycle_cost(kUsualComplexity);
     case LinearMethod::rest_factor:
       if (!may_factor_ || factor_cost_ == 0 || kind_.has_contact) return kNever;
-      return known > 0 ? known : rest_factor_cost(factor_entries_, kUsualWithRestFactor);
+      return known > 0 ? known : rest_factor_cost(factor_entries_, kLeastWithRestFactor);
     case LinearMethod::factor:
       break;
   }
