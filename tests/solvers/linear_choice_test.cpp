@@ -140,7 +140,7 @@ TEST(LinearChoice, TakesTheFactorAtRestForStiffBodies) {
   }
 }
 
-TEST(LinearChoice, FactorisesThinOnes) {
+TEST(LinearChoice, SolvesThinOnesByAFactor) {
   const auto model = clamped_bar({4, 0.01, 0.01}, {400, 1, 1}, 4e9);
   const auto stepper = make_stepper(model, "pod-newton");
   State state = model->rest_state();
@@ -148,8 +148,9 @@ TEST(LinearChoice, FactorisesThinOnes) {
     const StepReport report = stepper->step(state, 1.0 / 60);
     ASSERT_TRUE(report.converged()) << report.detail;
     if (k < 2) continue;  // the others are tried first
-    EXPECT_EQ(report.factorisations, report.iterations);
-    EXPECT_EQ(report.linear_iterations, 0) << "another factorisation costs hardly more than an iteration";
+    EXPECT_EQ(report.factorisations + systems(report, "rest_factor_systems"), report.iterations)
+        << "its own, or the one at rest: either costs hardly more than an iteration";
+    EXPECT_LE(report.linear_iterations, 5 * report.iterations);
   }
 }
 
