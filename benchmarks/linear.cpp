@@ -1,7 +1,8 @@
 // How pod-newton's linear systems are best solved: by a factorisation, by conjugate gradients, plain, with multigrid or
-// with the factor of the matrix at rest, or as `auto` chooses, for compact, slender and flat bodies, soft and stiff, moving, touching the ground and at rest.
-// Times are processor times of one thread per step, and of whole runs for statics; `ratio` is auto's time over the best
-// one's. Factorisations of more than 50 thousand vertices are left out, and plain conjugate gradients above 300.
+// with the factor of the matrix at rest, or as `auto` chooses, for compact, slender and flat bodies, soft and stiff,
+// moving, touching the ground and at rest. Times are processor times of one thread per step, and of whole runs for
+// statics; `ratio` is auto's time over the best one's. Factorisations of more than 50 thousand vertices are left out,
+// and plain conjugate gradients above 300.
 //
 //   benchmark_linear [VERTICES [CASE [STEPS]]]      CASE: part of a name; STEPS: how many are taken, and each is shown
 
@@ -96,9 +97,10 @@ struct Contestant {
     double multigrid = 0;
     for (const Figure& figure : report.figures)
       if (figure.name == "multigrid_systems") multigrid = figure.value;
-    std::printf("  %-11s step %2zu %8.1f ms: %2d Newton, %5d linear iterations, %2d factorisations, %2.0f by multigrid\n",
-                name.c_str(), times.size(), times.back(), report.iterations, report.linear_iterations,
-                report.factorisations, multigrid);
+    std::printf(
+        "  %-11s step %2zu %8.1f ms: %2d Newton, %5d linear iterations, %2d factorisations, %2.0f by multigrid\n",
+        name.c_str(), times.size(), times.back(), report.iterations, report.linear_iterations, report.factorisations,
+        multigrid);
   }
 
   /// The first step has the set-up in it, which the others do not.

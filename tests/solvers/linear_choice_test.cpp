@@ -157,10 +157,9 @@ TEST(LinearChoice, SolvesThinOnesByAFactor) {
 TEST(RestFactor, TakesABodyThatHasTurnedWhereFactorisationsTakeIt) {
   const auto model = clamped_bar({1, 0.1, 0.1}, {20, 2, 2}, 1e6);
   const auto direct = make_stepper(model, "pod-newton", {{"linear", std::string("direct")}, {"tolerance", 1e-3}});
-  const auto turned = make_stepper(model, "pod-newton",
-                                   {{"linear", std::string("pcg")},
-                                    {"preconditioner", std::string("rest-factor")},
-                                    {"tolerance", 1e-3}});
+  const auto turned = make_stepper(
+      model, "pod-newton",
+      {{"linear", std::string("pcg")}, {"preconditioner", std::string("rest-factor")}, {"tolerance", 1e-3}});
   State one = model->rest_state(), other = one;
   for (int k = 0; k < 30; ++k) {
     ASSERT_TRUE(direct->step(one, 1.0 / 60).converged());

@@ -20,8 +20,8 @@ class Preconditioner {
 };
 
 /// identity, the reciprocal diagonal, the inverse 3x3 diagonal blocks, an incomplete Cholesky factorisation without
-/// fill in 3x3 blocks; or algebraic multigrid (multigrid/multigrid.hpp) or the factor of the matrix at rest, which need to
-/// know more than the matrix and are made by those who know.
+/// fill in 3x3 blocks; or algebraic multigrid (multigrid/multigrid.hpp) or the factor of the matrix at rest, which need
+/// to know more than the matrix and are made by those who know.
 enum class PreconditionerKind { none, jacobi, block_jacobi, incomplete_cholesky, multigrid, rest_factor };
 
 /// Where diagonal entries or blocks are not positive definite, their absolute values are used: the product with the

@@ -88,7 +88,8 @@ Multigrid::Multigrid(const BlockMatrix& rest, const VecX& positions) : coarsest_
     level.set();
     if (levels_.size() > 1 && level.rows.rows() <= kMostCoarsest) {
       coarsest_->follow(level);
-      if (coarsest_->factor.statistics().flops <= kMostFlops * static_cast<double>(levels_.front().rows.blocks())) return;
+      if (coarsest_->factor.statistics().flops <= kMostFlops * static_cast<double>(levels_.front().rows.blocks()))
+        return;
     }
     if (levels_.size() == kMostLevels) break;
     level.group(kThreshold);

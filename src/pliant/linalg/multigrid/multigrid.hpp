@@ -25,9 +25,9 @@ class Multigrid final : public Preconditioner<double> {
 
   struct Statistics {
     int levels = 0;
-    Index coarse_nodes = 0;  ///< of the second level
-    double complexity = 0;   ///< numbers in all matrices over those of the finest
-    std::int64_t bytes = 0;  ///< of the matrices and prolongations
+    Index coarse_nodes = 0;      ///< of the second level
+    double complexity = 0;       ///< numbers in all matrices over those of the finest
+    std::int64_t bytes = 0;      ///< of the matrices and prolongations
     double set_up_products = 0;  ///< of two numbers, in making the coarse matrices
   };
   Statistics statistics() const;

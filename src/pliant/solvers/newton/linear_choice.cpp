@@ -35,14 +35,14 @@ constexpr double kUsualComplexity = 2, kUsualProducts = 120, kUsualCycles = 4;
 constexpr double kLeastWithRestFactor = 1;
 
 constexpr std::int64_t kVeryLarge = 50000;
-constexpr double kAnalysis = 300;       ///< cost of an order of elimination
-constexpr double kHorizon = 50;         ///< steps within which an investment must pay for itself
+constexpr double kAnalysis = 300;  ///< cost of an order of elimination
+constexpr double kHorizon = 50;    ///< steps within which an investment must pay for itself
 constexpr double kStaticHorizon = 3;
 constexpr double kSlowMultigrid = 600;  ///< cost of a system
 constexpr double kClearly = 2;          ///< times what another method would cost: then a step goes on with that one
 constexpr double kHysteresis = 0.9;     ///< a method is left for one that costs this much of it
 constexpr double kClose = 1.25;         ///< times the cost of the method at hand: then a new method is tried early
-constexpr int kSettled = 2;             ///< steps after which that is done
+constexpr int kStepsBefore = 2;         ///< steps after which that is done
 constexpr double kHopeless = 3;         ///< times the cost of the method at hand: factors are not tried again
 constexpr double kMostCost = 1e9;
 constexpr int kFirstPatience = 16, kMostPatience = 1024;
@@ -88,9 +88,9 @@ bool LinearChoice::asks_for_factor_costs() {
   if (asked_) return true;
   const double making = (kFlop * guess_.flops + kFactorEntry * guess_.entries) / (kProductBlock * double(blocks_));
   const bool may_ask = nodes_ <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid;
-  asked_ = may_ask && (pays((kOther + making) / kMoreNewton, kAnalysis) ||
-                       (!kind_.has_contact &&
-                        pays(rest_factor_cost(guess_.entries, kLeastWithRestFactor), kAnalysis + making)));
+  asked_ = may_ask &&
+           (pays((kOther + making) / kMoreNewton, kAnalysis) ||
+            (!kind_.has_contact && pays(rest_factor_cost(guess_.entries, kLeastWithRestFactor), kAnalysis + making)));
   return asked_;
 }
 
@@ -140,12 +140,13 @@ void LinearChoice::begin_step(const StepKind& kind) {
   kind_ = kind;
   spent_ = 0;
   systems_ = 0;
-  if (!kind.has_inertia && cost_[index(LinearMethod::gradients)] == 0) cost_[index(LinearMethod::gradients)] = kMostCost;
+  if (!kind.has_inertia && cost_[index(LinearMethod::gradients)] == 0)
+    cost_[index(LinearMethod::gradients)] = kMostCost;
 }
 
 void LinearChoice::choose() {
   const LinearMethod other = cheapest_besides(method_);
-  const bool is_new = cost_[index(other)] == 0 && patience_ - until_retry_ >= kSettled;
+  const bool is_new = cost_[index(other)] == 0 && patience_ - until_retry_ >= kStepsBefore;
   if (expected(other) < (is_new ? kClose : kHysteresis) * expected(method_)) {
     method_ = other;
     until_retry_ = patience_;
@@ -170,8 +171,9 @@ void LinearChoice::end_step() {
 
 double LinearChoice::iteration_cost() const {
   if (method_ == LinearMethod::multigrid) return cycle_cost(kUsualComplexity);
-  return method_ == LinearMethod::rest_factor ? rest_factor_cost(factor_entries_, 1) - rest_factor_cost(factor_entries_, 0)
-                                              : 1;
+  return method_ == LinearMethod::rest_factor
+             ? rest_factor_cost(factor_entries_, 1) - rest_factor_cost(factor_entries_, 0)
+             : 1;
 }
 
 /// Of the whole step, as long as its systems are as many as those of the step before.
@@ -224,7 +226,7 @@ void LinearChoice::count_rest_factor(int iterations, bool solved) {
 
 std::vector<double> LinearChoice::memory() const {
   if (std::all_of(cost_.begin(), cost_.end(), [](double c) { return c == 0; })) return {};
-  std::vector<double> memory = {double(index(method_)), last_systems_, double(until_retry_),
+  std::vector<double> memory = {double(index(method_)), last_systems_,  double(until_retry_),
                                 double(patience_),      double(asked_), rest_key_};
   memory.insert(memory.end(), cost_.begin(), cost_.end());
   return memory;

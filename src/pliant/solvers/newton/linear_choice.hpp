@@ -12,8 +12,8 @@ namespace pliant {
 /// Conjugate gradients, plain, with multigrid or with the factor at rest; a factorisation.
 enum class LinearMethod { gradients, multigrid, factor, rest_factor };
 
-/// Of one system: whether the hierarchy was computed anew, the numbers in all its matrices over those of the finest, and
-/// the products in making the coarse ones.
+/// Of one system: whether the hierarchy was computed anew, the numbers in all its matrices over those of the finest,
+/// and the products in making the coarse ones.
 struct MultigridWork {
   bool was_set_up = false;
   double complexity = 0, products = 0;
@@ -37,8 +37,8 @@ class LinearChoice {
 
   /// A factor would have so many entries and cost so many operations.
   void set_factor_costs(std::int64_t entries, double flops);
-  /// To know them takes an order of elimination, which is only made where factors, as cheap as this guess, would pay for
-  /// it within fifty steps, and for very large systems only where multigrid is slow.
+  /// To know them takes an order of elimination, which is only made where factors, as cheap as this guess, would pay
+  /// for it within fifty steps, and for very large systems only where multigrid is slow.
   bool asks_for_factor_costs();
   void set_guess(const FactorGuess& guess);
   bool has_guess() const { return guess_.entries > 0; }
@@ -46,7 +46,7 @@ class LinearChoice {
   void rule_out_factors() { may_factor_ = false; }
 
   struct StepKind {
-    bool has_inertia = true;  ///< otherwise plain conjugate gradients need not be tried first
+    bool has_inertia = true;   ///< otherwise plain conjugate gradients need not be tried first
     bool has_contact = false;  ///< which the factor at rest knows nothing of
     double matrix_key = 1;     ///< MatrixKey::digest_without_grabs: with another one, the factor at rest is made anew
   };
@@ -95,9 +95,9 @@ class LinearChoice {
   bool asked_ = false;                   ///< for the costs of a factor
   std::array<double, kMethods> cost_{};  ///< of a system by each method, lately; 0: not known
   FactorGuess guess_;
-  double factor_entries_ = 0;            ///< 0: not known
-  StepKind kind_;                        ///< of the step at hand
-  double rest_key_ = 0;                  ///< that the factor at rest was made for; 0: there is none
+  double factor_entries_ = 0;  ///< 0: not known
+  StepKind kind_;              ///< of the step at hand
+  double rest_key_ = 0;        ///< that the factor at rest was made for; 0: there is none
   LinearMethod method_ = LinearMethod::gradients;
   double spent_ = 0;         ///< in this step
   int systems_ = 0;          ///< of this step by `method_`

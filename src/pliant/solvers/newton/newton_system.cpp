@@ -60,8 +60,8 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
   if (!choice_.has_guess()) choice_.set_guess(guess_factor(*function_.model().pattern(), A_.block_size()));
   if (chooses_) {
     const StepProblem& problem = function_.problem();
-    choice_.begin_step({problem.has_inertia(), function_.contact() != nullptr,
-                        MatrixKey(problem).digest_without_grabs()});
+    choice_.begin_step(
+        {problem.has_inertia(), function_.contact() != nullptr, MatrixKey(problem).digest_without_grabs()});
   }
   for (;;) {
     if (choice_.asks_for_factor_costs()) analyze_model();

@@ -6,9 +6,9 @@
 
 namespace pliant {
 
-/// The factor of the Hessian at rest, in float, turned with the nodes: a preconditioner that is made once and serves all
-/// systems of a run. It is a function of the model and of the problem's MatrixKey, and its rotations of the positions,
-/// so that no bit depends on the steps before.
+/// The factor of the Hessian at rest, in float, turned with the nodes: a preconditioner that is made once and serves
+/// all systems of a run. It is a function of the model and of the problem's MatrixKey, and its rotations of the
+/// positions, so that no bit depends on the steps before.
 class RestFactor {
  public:
   /// `order` of elimination: of the model's pattern, or none, which is then found.
