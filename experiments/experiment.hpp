@@ -92,6 +92,7 @@ struct Experiment {
   std::string summary;  ///< one sentence, with the figure or table of the paper
   std::vector<Option> options;
   std::function<void(Context&)> run;
+  bool alone = false;  ///< after all others, with the machine to itself: it measures threads, or reads others' results
 };
 
 /// Every experiment, by paper.

@@ -109,9 +109,13 @@ code { font: 12.5px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: 9px 12px; }
 th { font-size: 12px; color: var(--soft); font-weight: 600; background: var(--shade); position: sticky; top: 0; }
 tr + tr td, thead + tbody tr:first-child td { border-top: 1px solid var(--line); }
-.claims td:nth-child(1) { width: 92px; } .claims td:nth-child(2) { min-width: 270px; width: 34%; }
-.claims td:nth-child(3), .claims td:nth-child(4) { width: 18%; min-width: 130px; font-size: 13px; overflow-wrap: anywhere; }
-.claims td:nth-child(5) { font-size: 13px; min-width: 180px; }
+.claims { table-layout: fixed; min-width: 1080px; } .claims th:nth-child(1) { width: 104px; } .claims th:nth-child(2) { width: 30%; }
+.claims th:nth-child(3) { width: 13%; } .claims th:nth-child(4) { width: 27%; }
+.claims td:nth-child(n+3) { font-size: 13px; overflow-wrap: anywhere; } .claims tr:target td { background: var(--shade); }
+.part { margin: 0 0 3px; padding-left: 18px; text-indent: -18px; } .part b { font-variant-numeric: tabular-nums; }
+.more { border: 0; padding: 0; margin: 2px 0 0; background: none; } .more summary { padding: 0; color: var(--link); font-size: 12.5px; }
+.find input { font: inherit; padding: 8px 14px; width: min(420px, 100%); border: 1px solid var(--line); border-radius: 99px;
+  background: var(--card); color: inherit; } .find { margin: 28px 0 -24px; } a.run { font-size: 12.5px; }
 .claims code { color: var(--soft); overflow-wrap: anywhere; } .claims .test { color: var(--soft); font-size: 13px; margin-top: 4px; }
 .verdict { display: inline-block; padding: 1px 9px; border-radius: 99px; font-size: 12.5px; font-weight: 600; white-space: nowrap;
   color: var(--tone); border: 1px solid currentColor; } .size { font-size: 12px; color: var(--soft); display: block; margin: 3px 0 0 3px; }
@@ -127,14 +131,33 @@ nav { display: flex; flex-wrap: wrap; gap: 6px 18px; margin: 4px 0 0; }
 </style></head><body><main>
 )html";
 
-// The cards at the top choose which verdicts are shown.
+// The cards at the top choose which verdicts are shown, the field which words; a link to a run opens it.
 const char* const kScript = R"html(<script>
+const rows = [...document.querySelectorAll('tr[data-verdict]')], field = document.querySelector('.find input');
+let verdict = '';
+function show() {
+  const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const row of rows) {
+    const text = row.textContent.toLowerCase();
+    const on = (!verdict || row.dataset.verdict === verdict) && words.every(w => text.includes(w));
+    row.classList.toggle('hidden', !on);
+    shown += on;
+  }
+  document.querySelector('#shown').textContent = shown < rows.length ? shown + ' of ' + rows.length + ' claims' : '';
+}
 for (const card of document.querySelectorAll('.card')) card.onclick = () => {
-  const on = card.getAttribute('aria-pressed') !== 'true';
-  for (const c of document.querySelectorAll('.card')) c.setAttribute('aria-pressed', c === card && on);
-  for (const row of document.querySelectorAll('tr[data-verdict]'))
-    row.classList.toggle('hidden', on && row.dataset.verdict !== card.dataset.verdict);
+  verdict = verdict === card.dataset.verdict ? '' : card.dataset.verdict;
+  for (const c of document.querySelectorAll('.card')) c.setAttribute('aria-pressed', c.dataset.verdict === verdict);
+  show();
 };
+field.oninput = show;
+function open() {
+  const target = location.hash && document.getElementById(location.hash.slice(1));
+  if (target && target.tagName === 'DETAILS') target.open = true, target.scrollIntoView();
+}
+addEventListener('hashchange', open);
+open();
 </script></main></body></html>
 )html";
 

@@ -7,6 +7,8 @@
 #include <set>
 
 #include "experiments/html.hpp"
+#include "experiments/papers.hpp"
+#include "experiments/summary.hpp"
 #include "pliant/io/build_info.hpp"
 
 namespace pliant::experiments {
@@ -28,20 +30,6 @@ const char* tone(const std::string& verdict) {
     if (verdict == kind.verdict) return kind.tone;
   return "none";
 }
-
-struct Paper {
-  const char *key, *title;
-};
-constexpr std::array<Paper, 5> kPapers = {
-    {{"pitfalls",
-      "Pitfalls of Projection: A study of Newton-type solvers for incremental potentials (Longva et al. 2023)"},
-     {"quasi-newton",
-      "Quasi-Newton Methods for Real-Time Simulation of Hyperelastic Materials (Liu, Bouaziz, Kavan 2017)"},
-     {"warp-canceling",
-      "Updated Sparse Cholesky Factors for Corotational Elastodynamics (Hecht, Lee, Shewchuk, O'Brien 2012)"},
-     {"conjac", "CONJAC: Large Steps in Dynamic Simulation (Weidner, Kim, Sueda 2020)"},
-     {"pxpbd",
-      "Primal Residual Reduction with Extended Position Based Dynamics and Hyperelasticity (Chen et al. 2024)"}}};
 
 std::string verdict_badge(const Outcome& outcome) {
   std::string text = fmt::format("<span class=\"verdict tone-{}\">{}</span>", tone(outcome.verdict), outcome.verdict);
@@ -98,21 +86,50 @@ std::string quick_beside(const Archive& archive, const Claim& claim, const Outco
   return quick.claim == nullptr ? "" : fmt::format("<span class=size>quick: {}</span>", quick.verdict);
 }
 
+std::string part_line(const Json& part) {
+  const bool met = part.value("met", false);
+  return fmt::format("<div class=part><span class={}>{}</span> {} <b>{}</b> <span class=soft>{}</span></div>",
+                     met ? "passes" : "misses", met ? "✓" : "✗", html::escaped(part.value("what", "")),
+                     html::value(part.at("value")), html::escaped(part.value("asked", "")));
+}
+
+/// Every number of the test beside what was asked of it, those that miss first; numbers beyond the test behind a click.
+std::string measured_cell(const Outcome& outcome) {
+  if (outcome.claim == nullptr) return "";
+  constexpr std::size_t kShown = 6;
+  std::vector<std::string> lines;
+  std::set<std::string> judged;
+  for (bool met : {false, true})
+    for (const Json& part : outcome.claim->value("parts", Json::array())) {
+      if (part.value("met", false) == met) lines.push_back(part_line(part));
+      judged.insert(part.value("what", ""));
+    }
+  Json notes = Json::object();
+  if (const Json& measured = outcome.claim->at("measured"); measured.is_object())
+    for (const auto& [key, value] : measured.items())
+      if (!judged.contains(key)) notes[key] = value;
+  std::string text, rest;
+  for (std::size_t k = 0; k < lines.size(); ++k) (k < kShown ? text : rest) += lines[k];
+  if (!notes.empty()) rest += html::value(notes);
+  const std::size_t more = (lines.size() > kShown ? lines.size() - kShown : 0) + notes.size();
+  if (!rest.empty()) text += fmt::format("<details class=more><summary>{} more</summary>{}</details>", more, rest);
+  return text;
+}
+
 std::string claim_table(const Archive& archive, const std::string& paper) {
   std::string text =
-      "<div class=wrap><table class=claims><thead><tr><th>verdict<th>claim and its test<th>published<th>measured<th>why"
-      "</thead><tbody>\n";
+      "<div class=wrap><table class=claims><thead><tr><th>verdict<th>claim and its test<th>published<th>measured, and "
+      "what was asked<th>why</thead><tbody>\n";
   for (const Claim& claim : claims()) {
     if (claim.paper != paper) continue;
     const Outcome outcome = archive.outcome(claim);
     text += fmt::format(
         "<tr id=\"{}\" data-verdict=\"{}\"><td>{}{}<td>{}<div class=test>Holds if: {}</div><code>{}</code> "
-        "<a class=soft href=\"#{}\">{}</a><td>{}<td>{}<td>{}</tr>\n",
+        "<a class=run href=\"#{}\">run</a><td>{}<td>{}<td>{}</tr>\n",
         html::anchor(claim.id), outcome.verdict, verdict_badge(outcome), quick_beside(archive, claim, outcome),
         html::escaped(claim.statement), html::escaped(claim.test), claim.id, html::anchor("run " + claim.experiment),
-        claim.experiment,
         claim.published.is_null() ? "<span class=soft>no figure</span>" : html::value(claim.published),
-        outcome.claim != nullptr ? html::value(outcome.claim->at("measured")) : "", reason(claim, outcome));
+        measured_cell(outcome), reason(claim, outcome));
   }
   return text + "</tbody></table></div>\n";
 }
@@ -193,16 +210,27 @@ std::string experiments_of(const Archive& archive, const std::string& paper) {
 
 std::string report(const Archive& archive) {
   std::string text = html::kHead;
+  const Provenance from = provenance(archive);
+  const auto listed = [](const std::set<std::string>& words) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : ", ") + html::escaped(word);
+    return out;
+  };
   text += fmt::format(
-      "<h1>The papers' claims, measured</h1><p class=soft>{} checkable statements of five papers, written down with "
-      "the "
-      "test that decides each before it was measured. Made by Pliant {} (<code>{}</code>). A claim is judged by its "
-      "run "
-      "at full size where there is one, else by the quick one, which shows only that the experiment works.</p>",
-      claims().size(), version(), commit());
-  text += cards(archive) + bars(archive);
+      "<h1>The papers' claims, measured</h1><p class=soft>{} checkable statements of five papers, each written down "
+      "with the test that decides it before it was measured. A claim is judged by its run at full size where there is "
+      "one, else by the quick one, which shows that the experiment works and asks something.</p><p class=soft>{} runs "
+      "at {} size{}, on {}; {} <code>{}</code>{}. Page made by Pliant {}.</p>",
+      claims().size(), from.runs, listed(from.sizes),
+      from.unfinished > 0 ? fmt::format(", {} of which did not reach their end", from.unfinished) : "",
+      listed(from.machines), from.commits.size() == 1 ? "commit" : "commits", listed(from.commits),
+      from.commits.size() > 1 ? " (not all of one build)" : "", version());
+  text += cards(archive) + bars(archive) +
+          "<p class=find><input type=search placeholder=\"Find a claim: a figure, a solver, a word\" "
+          "aria-label=\"Find a claim\"> <span class=soft id=shown></span></p>";
   for (const Paper& paper : kPapers)
-    text += fmt::format("<h2 id=\"{0}\">{0}</h2><p class=soft>{1}</p>\n", paper.key, html::escaped(paper.title)) +
+    text += fmt::format("<h2 id=\"{0}\">{0}</h2><p class=soft>{1} ({2})</p>\n", paper.key, html::escaped(paper.title),
+                        html::escaped(paper.authors)) +
             claim_table(archive, paper.key) + experiments_of(archive, paper.key);
   std::string own;
   for (const Experiment& experiment : catalogue())

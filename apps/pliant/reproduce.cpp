@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "experiments/archive.hpp"
 #include "experiments/report.hpp"
+#include "experiments/summary.hpp"
 #include "interrupt.hpp"
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/error.hpp"
@@ -36,8 +37,10 @@ void list_experiments() {
 void write_report(const ReproduceArguments& arguments) {
   const std::filesystem::path folder = arguments.report;
   std::filesystem::create_directories(folder);
-  write_atomically(folder / "index.html", experiments::report(experiments::Archive(arguments.out)));
-  fmt::print("report: {}\n", (folder / "index.html").string());
+  const experiments::Archive archive(arguments.out);
+  write_atomically(folder / "index.html", experiments::report(archive));
+  write_atomically(folder / "summary.md", experiments::summary(archive));
+  fmt::print("report: {}\nsummary: {}\n", (folder / "index.html").string(), (folder / "summary.md").string());
 }
 
 int reproduce(const ReproduceArguments& arguments) {
@@ -103,13 +106,17 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   command->add_flag("--force", arguments->force, "With --all: run also those whose results are there");
   command
       ->add_option("--limit", arguments->limit,
-                   "With --all: seconds an experiment may take (default: 120 with --quick, else none)")
+                   "With --all: seconds an experiment may take (default: 900 with --quick, else none)")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "With --all: experiments at a time, one thread each (default: with --quick one for each core, else 1)")
       ->check(CLI::PositiveNumber);
   CLI::Option* list = command->add_option("--claims", arguments->claims_of,
                                           "List the claims (of a paper or an experiment) with their last verdicts");
   list->expected(0, 1);
   CLI::Option* report =
-      command->add_option("--report", arguments->report, "Make a page of all results in --out: REPORT/index.html");
+      command->add_option("--report", arguments->report, "Make a page of all results in --out, REPORT/index.html, and its summary in Markdown");
   command->callback([arguments, list, report, &exit_code] {
     exit_code = kSuccess;
     if (list->count() > 0) return list_claims(arguments->claims_of, arguments->out);

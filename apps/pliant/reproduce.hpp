@@ -17,6 +17,7 @@ struct ReproduceArguments {
   std::string claims_of, report;
   double limit = 0;  ///< seconds an experiment of --all may take; 0: no limit
   int threads = 0;
+  int jobs = 0;  ///< experiments of --all at a time; 0: with --quick as many as there are cores, else one
 };
 
 std::map<std::string, std::string> parse_options(const std::vector<std::string>& words);
@@ -24,8 +25,8 @@ std::map<std::string, std::string> parse_options(const std::vector<std::string>&
 /// Runs one experiment and leaves its results in a folder. Returns an exit code: success when it ran to its end and
 /// its own checks pass, whatever the verdicts on the paper's claims.
 int run_experiment(const experiments::Experiment& experiment, const ReproduceArguments& arguments);
-/// Runs every experiment (of one paper, if a name is given), each in a process of its own, but for those whose results
-/// are there.
+/// Runs every experiment (of one paper, if a name is given), each in a process of its own, several at a time, but for
+/// those whose results are there. Those that need all cores, or the results of others, come last and alone.
 int run_all_experiments(const ReproduceArguments& arguments);
 /// Prints every claim with its experiment and its last verdict.
 void list_claims(const std::string& paper, const std::string& folder);

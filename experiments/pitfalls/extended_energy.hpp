@@ -44,7 +44,7 @@ class ExtendedEnergy {
  private:
   Real contact(double alpha) {
     const VecX x = x_ + alpha * dx_;
-    return potential_.value(x, {false, false, false, false, true, false});
+    return potential_.contact()->value(potential_.problem().pose(x));
   }
 
   /// V (mu/2 (I - 3) - mu log J + lambda/2 log^2 J).

@@ -406,7 +406,8 @@ Experiment overview() {
           {{"swing_cells", "24", "8", "cells across the swinging beam for conjugate gradients"},
            {"swing_steps", "360", "90", "steps of it"},
            {"twist_cells", "16", "8", "cells across the twisting beam"}},
-          run_overview};
+          run_overview,
+          true};
 }
 
 }  // namespace pliant::experiments

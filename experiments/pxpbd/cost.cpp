@@ -200,7 +200,8 @@ Experiment pxpbd_cost() {
            {"local_cells", "15", "6", "of the step whose residual is followed"},
            {"parallel_steps", "100", "100", "with one thread and with two"},
            {"sweeps", "500", "200", "of it"}},
-          run_cost};
+          run_cost,
+          true};
 }
 
 }  // namespace pliant::experiments

@@ -159,7 +159,7 @@ const std::vector<Table1Row>& table1_rows() {
        10.1},
       {"ditto", "ditto", "ditto", "neo-hookean", 80, 20, 0.25, 60, 12, 21, 4, 3e-5, 1.6e-3, 17.8, 305, 11.7},
       {"hippo", "hippo", "hippo", "linear-corotated", 80, 20, 1, 60, 12, 21, 4, 2.2e-3, 3.7e-2, 40.6, 640, 11.9},
-      {"twisting-bar", "twisting bar", "longbar2", "neo-hookean", 80, 20, 1, 60, 12, 21, 4, 9.4e-5, 7.9e-3, 45.6, 681,
+      {"twisting-bar", "twisting bar", "longbar2", "neo-hookean", 80, 20, 4, 60, 12, 21, 4, 9.4e-5, 7.9e-3, 45.6, 681,
        10.6},
       {"cloth", "cloth", "", "springs", 80, 0, 4, 90, 15, 30, 5, 9.3e-4, 1.2e-2, 42.3, 798, 10.0},
       {"squirrel", "squirrel", "squirrel_modified", "polynomial", 80, 0, 1e3, 400, 20, 60, 5, 8.3e-8, 9.1e-6, 153, 2400,

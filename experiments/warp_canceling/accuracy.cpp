@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "experiments/meshes.hpp"
 #include "experiments/warp_canceling/runs.hpp"
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
@@ -18,6 +19,9 @@ constexpr double kLength = 1.66;  ///< diagonal of the bar, m
 
 void run_accuracy(Context& context) {
   decide_trade_offs(context);
+  decide_conditioning(context);
+  decide_poor_elements(context);
+  if (context.stopped()) return;
   const auto steps = static_cast<int>(context.number("seconds") / kAccuracyStep);
   const std::vector<std::string> scenes = context.list("scenes");
   const std::vector<double> stiffnesses = context.numbers("young"), taus = context.numbers("tau");
@@ -95,7 +99,12 @@ Experiment accuracy() {
        {"unknown", "change", "change", "what is solved for: change or velocity"},
        {"seconds", "2", "2", "of motion"},
        {"sculpture", "5", "2", "cells across a strut of the sculpture whose trade-off decides claims"},
-       {"steps", "300", "300", "its frames"}},
+       {"steps", "300", "300", "its frames"},
+       meshes_option("hippo.mesh"),
+       {"poor_cells", "16", "9", "along the edges of the graded box and that of random stiffness"},
+       {"poor_frames", "300", "100", "of poor elements"},
+       {"spider", "2", "1", "the spider whose conditioning matters: 1 or 2, for 3 or 13 thousand tets"},
+       {"sheet", "50", "20", "cells along the sheet whose conditioning matters"}},
       run_accuracy};
 }
 

@@ -109,36 +109,39 @@ Method paper_cg(double tolerance, bool absolute) {
            {"max_iterations", std::int64_t{20000}}}};
 }
 
-Frames record(Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
-              const Frames* reference, double most, const std::function<void(const MethodRun&)>& each) {
+Frames record(Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int frames,
+              const Frames* reference, double most, const std::function<void(const MethodRun&)>& each,
+              int steps_a_frame) {
   const double size = diameter(*model);
   MethodRun run(model, method, h);
-  Frames frames;
-  for (int s = 0; s < steps && !context.stopped(); ++s) {
+  Frames result;
+  for (int f = 0; f < frames && !context.stopped(); ++f) {
     const double before = run.measured().total_cpu_ms;
-    if (!run.step()) break;
+    bool advanced = true;
+    for (int s = 0; s < steps_a_frame && advanced; ++s) advanced = run.step();
+    if (!advanced) break;
     each(run);
     const VecX& x = run.state().x;
-    frames.x.push_back(x);
-    if (s > 0) {
-      frames.cpu_ms.push_back(run.measured().total_cpu_ms - before);
+    result.x.push_back(x);
+    if (f > 0) {
+      result.cpu_ms.push_back(run.measured().total_cpu_ms - before);
       double share = 0;
       for (const Figure& figure : run.last().figures)
         if (figure.name == "refreshed_elements") share = figure.value;
-      frames.refreshed.push_back(share);
+      result.refreshed.push_back(share);
     }
     if (reference) {
-      if (at(s) >= reference->x.size()) break;
-      const VecX& other = reference->x[at(s)];
+      if (at(f) >= reference->x.size()) break;
+      const VecX& other = reference->x[at(f)];
       for (Index i = 0; i < model->nodes(); ++i)
-        frames.deviation = std::max(frames.deviation, (node(x, i) - node(other, i)).norm() / size);
-      if (!(frames.deviation <= most)) break;
+        result.deviation = std::max(result.deviation, (node(x, i) - node(other, i)).norm() / size);
+      if (!(result.deviation <= most)) break;
     }
   }
-  frames.completed = static_cast<int>(frames.x.size()) == steps && frames.x.back().allFinite();
-  if (!frames.completed) frames.deviation = std::max(frames.deviation, most < 1e300 ? 2 * most : 1e300);
-  frames.measured = run.measured();
-  return frames;
+  result.completed = static_cast<int>(result.x.size()) == frames && result.x.back().allFinite();
+  if (!result.completed) result.deviation = std::max(result.deviation, most < 1e300 ? 2 * most : 1e300);
+  result.measured = run.measured();
+  return result;
 }
 
 SameLook loosest_of_same_look(Context& context, const std::shared_ptr<const Model>& model,

@@ -63,17 +63,18 @@ Measured simulate(
 /// Every frame of a run, for comparisons with a reference.
 struct Frames {
   Measured measured;
-  std::vector<VecX> x;            ///< after each step
-  std::vector<double> cpu_ms;     ///< of each step but the first
-  std::vector<double> refreshed;  ///< share of the elements, of each step but the first
+  std::vector<VecX> x;            ///< after each frame
+  std::vector<double> cpu_ms;     ///< of each frame but the first
+  std::vector<double> refreshed;  ///< share of the elements, of the last step of each frame but the first
   bool completed = false;
   double deviation = 0;  ///< largest distance of a node from the reference at any frame, over the diameter
 };
-/// Runs a method for all frames. With a reference, ends as soon as the deviation exceeds `most`.
+/// Runs a method for all frames. With a reference, ends as soon as the deviation exceeds `most`. `each` is called
+/// after every frame, which may be of several steps of h.
 Frames record(
-    Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int steps,
+    Context& context, std::shared_ptr<const Model> model, const Method& method, double h, int frames,
     const Frames* reference = nullptr, double most = 1e300,
-    const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {});
+    const std::function<void(const MethodRun&)>& each = [](const MethodRun&) {}, int steps_a_frame = 1);
 
 /// The paper's own scheme: solved for the velocity, errors of elements in N s.
 Method paper_wc(double tau);

@@ -1,11 +1,13 @@
 #include "experiments/warp_canceling/scenes.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
 
+#include "experiments/random.hpp"
 #include "pliant/mesh/generators.hpp"
-#include "pliant/mesh/read_mesh.hpp"
 
 namespace pliant::experiments {
 
@@ -130,6 +132,25 @@ std::shared_ptr<const Model> dropped_figure(MeshData mesh, double young) {
   return builder.build();
 }
 
+std::shared_ptr<const Model> dropped_box(Index cells, BoxKind kind) {
+  MeshData data = box({.cells = {cells, cells, cells}});
+  if (kind == BoxKind::graded) {
+    const double growth = std::pow(100.0, 1.0 / (cells - 1)), whole = (std::pow(growth, cells) - 1);
+    for (Vec3& p : data.vertices) p.x() = (std::pow(growth, p.x() * cells) - 1) / whole;
+  }
+  put_askew(data, {0.3, 0, 1}, 0.3, 0.3);
+  BodyOptions body = body_of(std::move(data), 5e6);
+  if (kind == BoxKind::random_stiffness) {
+    Random random(11);
+    for (std::size_t e = 0; e < body.mesh->tets().size(); ++e)
+      body.lame.push_back(lame_from_young(std::pow(10, 5 + 4 * random.unit()), 0.4));
+  }
+  ModelBuilder builder;
+  add_floor(builder);
+  builder.add_body(body);
+  return builder.build();
+}
+
 std::shared_ptr<const Model> shaken_bar(double young) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
@@ -194,109 +215,204 @@ PistonScene body_under_piston(MeshData mesh, double young) {
   return scene;
 }
 
-std::shared_ptr<const Model> draped_sheet(Index cells) {
+std::shared_ptr<const Model> draped_sheet(Index cells, double thickness) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.set_collider_law(ColliderLaw::penalty);
   builder.add_collider({"ball", SphereShape{{0.5, 0, 0.5}, 0.25}, {}, 1e5, 0.3});
   BodyOptions body =
-      body_of(sheet({.origin = {0, 0.26, 0}, .thickness = 1e-4, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
+      body_of(sheet({.origin = {0, 0.26, 0}, .thickness = thickness, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
   body.damping = {4, 0};  // air; it comes to rest within a second
   builder.add_body(body);
   return builder.build();
 }
 
-std::shared_ptr<const Model> trampoline(Index cells) {
+TrampolineScene trampoline(Index cells) {
+  constexpr double kThickness = 1e-3, kRadius = 0.12, kYoung = 3e4, kBallYoung = 1e7;
+  TrampolineScene scene;
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
-  Collider ball{"ball", SphereShape{{0.5, 0.2, 0.5}, 0.15}, {}, 1e5, 0.1};
-  ball.motion.translation.keys = {
-      {0, Vec3::Zero()}, {0.4, Vec3(0, -0.3, 0)}, {0.6, Vec3(0.1, -0.3, 0)}, {0.9, Vec3(0, 0.3, 0)}};
-  builder.set_collider_law(ColliderLaw::penalty);
-  builder.add_collider(ball);
-  BodyOptions body = body_of(sheet({.thickness = 1e-3, .normal = Axis::y, .cells = {cells, cells}}), 1e6);
-  body.damping = {0.5, 0.001};
-  builder.add_body(body);
-  builder.add_pin({"edge", body.mesh->sets().at("edge")});
-  return builder.build();
+  BodyOptions held = body_of(sheet({.thickness = kThickness, .normal = Axis::y, .cells = {cells, cells}}), kYoung);
+  held.damping = {0.2, 0.001};
+  builder.add_body(held);
+  builder.add_pin({"edge", held.mesh->sets().at("edge")});
+  BodyOptions hanging = body_of(sheet({.origin = {0.82, 0.16, 0},
+                                       .size = {scene.hanging_height, 1},
+                                       .thickness = kThickness,
+                                       .normal = Axis::x,
+                                       .cells = {cells / 2, cells}}),
+                                kYoung);
+  hanging.damping = held.damping;
+  const Body& second = builder.body(builder.add_body(hanging));
+  std::vector<Index> top;
+  for (Index i : second.mesh->sets().at("y-max")) top.push_back(second.nodes.begin + i);
+  for (Index i : second.mesh->sets().at("y-min")) scene.lower_edge.push_back(second.nodes.begin + i);
+  builder.add_pin({"top", top});
+  BodyOptions ball = body_of(sphere({.centre = {0.3, 0.36, 0.5}, .radius = kRadius, .cells = 6}), kBallYoung);
+  ball.density = 60;
+  ball.velocity = {1.2, -1.5, 0};
+  builder.add_body(ball);
+  scene.model = builder.build();
+  return scene;
 }
 
-std::shared_ptr<const Model> spider(Index across) {
-  // On a grid of centimetre cells, each cut `across` times: a body of 9 x 5 x 9, legs of one cell that go out, up and
-  // down, and a thread of one cell.
-  constexpr Index kHalf = 20, kHeight = 44;
-  const double cell = 0.01;
-  MeshData data = box({.origin = {-(kHalf + 0.5) * cell, 0, -(kHalf + 0.5) * cell},
-                       .size = {(2 * kHalf + 1) * cell, kHeight * cell, (2 * kHalf + 1) * cell},
-                       .cells = {(2 * kHalf + 1) * across, kHeight * across, (2 * kHalf + 1) * across}});
-  const auto coarse = [&](const Vec3& p) {
-    return std::array<Index, 3>{static_cast<Index>(std::floor(p.x() / cell + 0.5)),
-                                static_cast<Index>(std::floor(p.y() / cell)),
-                                static_cast<Index>(std::floor(p.z() / cell + 0.5))};
+namespace {
+
+/// The cells of a grid with lines at any places for which `keep` says so, six tetrahedra each (Kuhn); `of_cell` is told
+/// for each tetrahedron which cell it is of.
+template <class Keep, class OfCell>
+MeshData cells_of_grid(const std::array<std::vector<double>, 3>& lines, Keep&& keep, OfCell&& of_cell) {
+  MeshData data;
+  std::map<std::array<Index, 3>, Index> vertices;
+  const auto vertex = [&](const std::array<Index, 3>& place) {
+    const auto [found, added] = vertices.try_emplace(place, static_cast<Index>(data.vertices.size()));
+    if (added) data.vertices.emplace_back(lines[0][at(place[0])], lines[1][at(place[1])], lines[2][at(place[2])]);
+    return found->second;
   };
-  const auto is_body = [](Index x, Index y, Index z) {
-    return std::abs(x) <= 4 && std::abs(z) <= 4 && y >= 10 && y < 15;
+  constexpr std::array<std::array<std::size_t, 3>, 6> kOrders = {
+      {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}}};  // three even, three odd
+  std::array<Index, 3> c;
+  for (c[2] = 0; at(c[2]) + 1 < lines[2].size(); ++c[2])
+    for (c[1] = 0; at(c[1]) + 1 < lines[1].size(); ++c[1])
+      for (c[0] = 0; at(c[0]) + 1 < lines[0].size(); ++c[0]) {
+        const Vec3 centre(0.5 * (lines[0][at(c[0])] + lines[0][at(c[0]) + 1]),
+                          0.5 * (lines[1][at(c[1])] + lines[1][at(c[1]) + 1]),
+                          0.5 * (lines[2][at(c[2])] + lines[2][at(c[2]) + 1]));
+        if (!keep(centre)) continue;
+        for (std::size_t o = 0; o < kOrders.size(); ++o) {
+          Tet tet;
+          std::array<Index, 3> corner = c;
+          tet[0] = vertex(corner);
+          for (std::size_t a = 0; a < 3; ++a) {
+            ++corner[kOrders[o][a]];
+            tet[a + 1] = vertex(corner);
+          }
+          if (o >= 3) std::swap(tet[1], tet[2]);
+          data.tets.push_back(tet);
+          of_cell(centre);
+        }
+      }
+  return data;
+}
+
+}  // namespace
+
+SpiderScene spider(Index fine, double ratio) {
+  // Millimetres: legs of 4 x 4 in two cells, out by 160 and down by 160 from a trunk of 50; a thread of 240.
+  constexpr double kMm = 1e-3, kCell = 2, kHalf = 25, kLegAt = 14, kReach = 160, kTrunk = 46, kThread = 240, kJoint = 40;
+  constexpr double kSoft = 1e6;
+  const double slice = 40.0 / fine;
+  std::vector<double> half = {0, kCell};
+  if (fine > 1) half.push_back(7);
+  for (double at_leg : {-kCell, 0.0, kCell}) half.push_back(kLegAt + at_leg);
+  if (fine > 1) half.push_back(20);
+  for (double out = 0; out <= kReach + 1e-9; out += slice) half.push_back(kHalf + out);
+  const double knee = half.back();
+  for (double over : {kCell, 2 * kCell}) half.push_back(knee + over);
+  std::vector<double> across, up;
+  for (auto line = half.rbegin(); line != half.rend(); ++line)
+    if (*line > 0) across.push_back(-*line);
+  across.insert(across.end(), half.begin(), half.end());
+  for (double down = kReach; down > 1e-9; down -= slice) up.push_back(-kCell - down);
+  for (double line : {-kCell, 0.0, kCell}) up.push_back(line);
+  const int layers = fine > 1 ? 6 : 1;
+  for (int k = 1; k <= layers; ++k) up.push_back(kCell + (kTrunk - kCell) * k / layers);
+  const double top = kTrunk + kThread;
+  for (double above = slice; above <= kThread + 1e-9; above += slice) up.push_back(kTrunk + above);
+  for (auto* lines : {&across, &up})
+    for (double& line : *lines) line *= kMm;
+
+  const auto is_trunk = [&](const Vec3& p) {
+    return std::max(std::abs(p.x()), std::abs(p.z())) < kHalf * kMm && p.y() > -kCell * kMm && p.y() < kTrunk * kMm;
   };
-  const auto is_thread = [](Index x, Index y, Index z) { return x == 0 && z == 0 && y >= 15; };
-  const auto leg = [&](Index x, Index y, Index z) {
-    const auto along = [&](Index out, Index side) {
-      return std::abs(side) == 3 && ((y == 12 && out > 4 && out <= 16) || (out == 16 && y < 12));
+  const auto is_thread = [&](const Vec3& p) {
+    return std::max(std::abs(p.x()), std::abs(p.z())) < kCell * kMm && p.y() > kTrunk * kMm;
+  };
+  const auto is_leg = [&](const Vec3& p) {
+    const auto along = [&](double out, double side) {
+      return std::abs(std::abs(side) - kLegAt * kMm) < kCell * kMm && out > kHalf * kMm &&
+             ((std::abs(p.y()) < kCell * kMm) || (out > knee * kMm && p.y() < 0));
     };
-    return along(std::abs(x), z) || along(std::abs(z), x);
+    return along(std::abs(p.x()), p.z()) || along(std::abs(p.z()), p.x());
   };
-  keep_tets(data, [&](const Vec3& p) {
-    const auto [x, y, z] = coarse(p);
-    return is_body(x, y, z) || is_thread(x, y, z) || leg(x, y, z);
-  });
-  BodyOptions body = body_of(std::move(data), 3e7);
-  for (const Tet& t : body.mesh->tets()) {
-    Vec3 centre = Vec3::Zero();
-    for (Index i : t) centre += 0.25 * body.mesh->vertices()[static_cast<std::size_t>(i)];
-    const auto [x, y, z] = coarse(centre);
-    const Index out = std::max(std::abs(x), std::abs(z));
-    const bool joint = !is_body(x, y, z) && !is_thread(x, y, z) && (out == 5 || out == 6 || (out == 16 && y >= 10));
-    body.lame.push_back(lame_from_young(joint || is_thread(x, y, z) ? 1e5 : 3e7, 0.4));
+  const auto is_joint = [&](const Vec3& p) {
+    const double out = std::max(std::abs(p.x()), std::abs(p.z())) / kMm;
+    return is_leg(p) && p.y() > -kCell * kMm && (out < kHalf + kJoint || (out > knee - kJoint && out < knee));
+  };
+  SpiderScene scene;
+  std::vector<Lame> lame;
+  MeshData data = cells_of_grid(
+      {across, up, across}, [&](const Vec3& p) { return is_trunk(p) || is_thread(p) || is_leg(p); },
+      [&](const Vec3& p) {
+        lame.push_back(lame_from_young(is_joint(p) || is_thread(p) ? kSoft : ratio * kSoft, 0.4));
+        if (!is_trunk(p)) scene.slender.push_back(static_cast<Index>(lame.size()) - 1);
+      });
+  const auto nearest = [&](const Vec3& p) {
+    const auto found = std::min_element(data.vertices.begin(), data.vertices.end(), [&](const Vec3& a, const Vec3& b) {
+      return (a - kMm * p).squaredNorm() < (b - kMm * p).squaredNorm();
+    });
+    return static_cast<Index>(found - data.vertices.begin());
+  };
+  for (double side : {-kLegAt, kLegAt})
+    for (double sign : {-1.0, 1.0})
+      for (bool along_x : {true, false}) {
+        const auto place = [&](double out, double y) {
+          return nearest(along_x ? Vec3(sign * out, y, side) : Vec3(side, y, sign * out));
+        };
+        const Index root = place(kHalf + kJoint, 0), end = place(knee - kJoint, 0);
+        scene.joints.push_back({place(kLegAt, 0), place(kHalf, 0), root, end});
+        scene.joints.push_back({root, end, place(knee + kCell, -kCell), place(knee + kCell, -kCell - kReach)});
+      }
+  std::vector<Index> hand_nodes;
+  for (std::size_t i = 0; i < data.vertices.size(); ++i) {
+    const Vec3& p = data.vertices[i];
+    if (p.y() > top * kMm - 1e-9) hand_nodes.push_back(static_cast<Index>(i));
+    if (std::max(std::abs(p.x()), std::abs(p.z())) < (kHalf + 1e-6) * kMm && p.y() < (kTrunk + 1e-6) * kMm &&
+        p.y() > -(kCell + 1e-6) * kMm)
+      scene.trunk.push_back(static_cast<Index>(i));
   }
+  scene.size = 2 * (knee + 2 * kCell) * kMm;
+  BodyOptions body = body_of(std::move(data), kSoft);
+  body.lame = std::move(lame);
   body.damping = {0, 0.001};
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.add_body(body);
-  Script hand{"hand", body.mesh->sets().at("y-max"), {}, Imposition::direct};
+  Script hand{"hand", hand_nodes, {}, Imposition::direct};
   for (int k = 0; k <= 600; ++k)
     hand.motion.translation.keys.push_back(
-        {k / 60.0, Vec3(0, 0.05 * std::sin(2 * std::numbers::pi * 1.5 * k / 60.0), 0)});
+        {k / 60.0, Vec3(0.12 * (1 - std::cos(2 * std::numbers::pi * k / 60.0)), 0, 0)});
   builder.add_script(hand);
-  return builder.build();
+  scene.model = builder.build();
+  return scene;
 }
 
-std::shared_ptr<const Model> bowl_of_bodies(Index bodies, Index cells, const std::string& mesh_file) {
+BowlScene bowl_of_bodies(Index bodies, const MeshData& mesh) {
+  BowlScene scene;
+  scene.radius = 0.8 * std::cbrt(bodies / 25.0);
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.set_collider_law(ColliderLaw::penalty);
-  builder.add_collider({"bowl", BowlShape{Vec3::Zero(), Vec3::UnitY(), 0.6}, {}, 1e5, 0.3});
+  builder.add_collider({"bowl", BowlShape{Vec3::Zero(), Vec3::UnitY(), scene.radius}, {}, 1e5, 0.3});
+  const TetMesh checked(mesh);  // without vertices that nothing uses
+  Vec3 low = Vec3::Constant(1e300), high = -low;
+  for (const Vec3& p : checked.vertices()) low = low.cwiseMin(p), high = high.cwiseMax(p);
+  const double ring = scene.radius - 0.75 * scene.size, scale = scene.size / (high - low).maxCoeff();
+  const auto layer = std::max<Index>(3, static_cast<Index>(2 * std::numbers::pi * ring / (1.4 * scene.size)));
   for (Index k = 0; k < bodies; ++k) {
-    MeshData data =
-        !mesh_file.empty() ? read_mesh_data(mesh_file)
-        : k % 3 == 0       ? sphere({.radius = 0.12, .cells = cells})
-        : k % 3 == 1
-            ? cylinder({.radius = 0.09, .length = 0.25, .axis = Axis::x, .cells = cells})
-            : torus({.radius = 0.1, .ring_radius = 0.05, .axis = Axis::y, .cells = std::max<Index>(4, cells / 2)});
-    Vec3 low = data.vertices[0], high = low;
-    for (const Vec3& p : data.vertices) {
-      low = low.cwiseMin(p);
-      high = high.cwiseMax(p);
-    }
-    const double scale = mesh_file.empty() ? 1 : 0.3 / (high - low).maxCoeff();
-    // Three to a layer, each layer turned against the one below.
-    const double angle = 2.1 * k + 0.5 * (k / 3);
-    const Vec3 place(0.25 * std::cos(angle), 0.35 * (k / 3) - 0.1, 0.25 * std::sin(angle));
-    for (Vec3& p : data.vertices) p = scale * (p - 0.5 * (low + high)) + place;
+    MeshData data = mesh;
+    // Layer by layer, each turned against the one below, and each body about itself.
+    const double angle = 2 * std::numbers::pi * k / layer + 0.5 * (k / layer);
+    const Vec3 place(ring * std::cos(angle), 1.1 * scene.size * (k / layer), ring * std::sin(angle));
+    const Mat3 R = Eigen::AngleAxisd(1.3 * k, Vec3(1, 0.5, 0.3).normalized()).toRotationMatrix();
+    for (Vec3& p : data.vertices) p = R * (scale * (p - 0.5 * (low + high))) + place;
     BodyOptions body = body_of(std::move(data), 3e6);
     body.name = "body " + std::to_string(k + 1);
     body.damping = {0.2, 0.002};
     builder.add_body(body);
   }
-  return builder.build();
+  scene.model = builder.build();
+  return scene;
 }
 
 }  // namespace pliant::experiments

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "pliant/mesh/tet_mesh.hpp"
 #include "pliant/sim/model.hpp"
@@ -26,6 +28,11 @@ std::shared_ptr<const Model> three_torus(Index cells, double young);
 /// A mesh brought to 1 m that falls by 0.3 m onto a floor.
 std::shared_ptr<const Model> dropped_figure(MeshData mesh, double young);
 
+/// A cube of 1 m with so many cells along each edge that falls askew by 0.3 m onto a floor, E = 5e6 Pa: of equal cells,
+/// graded so that the longest cell is 100 times as long as the shortest, or with E of each element between 1e5 and 1e9.
+enum class BoxKind { uniform, graded, random_stiffness };
+std::shared_ptr<const Model> dropped_box(Index cells, BoxKind kind);
+
 /// A bar of 2 x 0.25 x 0.25 m, cells 24 x 3 x 3, held in the middle and shaken by 0.4 m at 5 Hz.
 std::shared_ptr<const Model> shaken_bar(double young);
 
@@ -42,15 +49,35 @@ struct PistonScene {
 PistonScene body_under_piston(MeshData mesh, double young);
 
 /// A sheet of 1 m x 1 m x 0.1 mm that falls on a ball of 0.25 m; `cells` along each side.
-std::shared_ptr<const Model> draped_sheet(Index cells);
-/// The same 1 mm thick, held along its edges, into which a ball is pushed and drawn back.
-std::shared_ptr<const Model> trampoline(Index cells);
-/// A toy on a thread: a body with eight jointed legs, one or more cells thick; legs and body are 300 times as stiff as
-/// joints and thread, which is shaken.
-std::shared_ptr<const Model> spider(Index across);
+std::shared_ptr<const Model> draped_sheet(Index cells, double thickness = 1e-4);
 
-/// Bodies of 0.3 m that fall into a bowl with a radius of 0.6 m one after the other: balls, cylinders and rings with so
-/// many cells across, or the mesh of a file. E = 3e6 Pa.
-std::shared_ptr<const Model> bowl_of_bodies(Index bodies, Index cells, const std::string& mesh_file);
+/// A trampoline of 1 m x 1 m held along its edges, onto which a light stiff ball is thrown, and a sheet of 1 m x 0.5 m
+/// that hangs where the ball is thrown back to. `cells` along each side of the trampoline. Bodies 0, 1 and 2.
+struct TrampolineScene {
+  std::shared_ptr<const Model> model;
+  double side = 1, hanging_height = 0.5;  ///< m
+  std::vector<Index> lower_edge;          ///< nodes of the hanging sheet
+};
+TrampolineScene trampoline(Index cells);
+
+/// A toy on a thread: a body with eight legs of two joints each. Legs and thread are two cells thick, in cells ten times
+/// as long as wide; legs and body are `ratio` times as stiff as joints and thread, whose end is swung. `fine` 1 gives
+/// about 3 thousand tets, 2 about 13 thousand.
+struct SpiderScene {
+  std::shared_ptr<const Model> model;
+  double size = 0;                         ///< from foot to foot, m
+  std::vector<Index> slender;              ///< elements of legs and thread
+  std::vector<std::array<Index, 4>> joints;  ///< two nodes before a joint, two after it
+  std::vector<Index> trunk;                ///< nodes of the body without legs and thread
+};
+SpiderScene spider(Index fine, double ratio = 300);
+
+/// Copies of a body brought to 0.3 m that fall into a bowl one after the other, E = 3e6 Pa.
+struct BowlScene {
+  std::shared_ptr<const Model> model;
+  double radius = 0;  ///< of the bowl, whose centre is the origin, m
+  double size = 0.3;  ///< of a body, m
+};
+BowlScene bowl_of_bodies(Index bodies, const MeshData& mesh);
 
 }  // namespace pliant::experiments

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "experiments/energy_meter.hpp"
+#include "experiments/warp_canceling/cg_ladder.hpp"
 #include "experiments/warp_canceling/runs.hpp"
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
@@ -156,41 +157,6 @@ void decide_updates(Context& context, const SheetRuns& s) {
                      .because(fmt::format("deviations {:.3g} and {:.3g} m", off, s.identity.deviation * size)));
 }
 
-void decide_cg(Context& context, const SheetRuns& s) {
-  Decision decision("warp-canceling/section-5.1/cg-fails-on-sheet");
-  const auto solid = sculpture(2, 5e6);
-  const Frames solid_full = record(context, solid, {"full", "corotational"}, 0.01, s.steps);
-  const SameLook solid_cg = loosest_of_same_look(
-      context, solid, [](double t) { return paper_cg(t); }, 0.1, 1e-9, 0.01, solid_full);
-  const double solid_iterations =
-      solid_cg.frames.measured.linear_iterations / std::max(1, solid_cg.frames.measured.steps);
-  double least_iterations = 1e300, least_ms = 1e300;
-  int lost = 0;
-  const auto limit = std::int64_t{9} * s.model->nodes();  // three times the unknowns
-  for (int k = 1; k <= 11 && !context.stopped(); ++k) {
-    Method method = k <= 10 ? paper_cg(std::pow(10, -k)) : paper_cg(1e-4, true);
-    method.parameters["max_iterations"] = limit;
-    const Frames f = record(context, s.model, method, kSheetStep, s.steps, &s.full);
-    report_sheet(context, k <= 10 ? fmt::format("CG, 1e-{}", k) : "CG, 1e-4 N s", f);
-    const double reach = f.x.empty() ? 1e9 : (f.x.back() - s.model->rest()).cwiseAbs().maxCoeff();
-    lost += !f.completed || reach > 5;
-    if (!f.completed || f.deviation > 0.01) continue;
-    least_iterations = std::min(least_iterations, f.measured.linear_iterations / std::max(1, f.measured.steps));
-    least_ms = std::min(least_ms, f.measured.cpu_ms());
-  }
-  const bool none = least_ms > 1e299;
-  context.decide(
-      decision.needs(s.full.completed && s.identity.completed && s.identity.deviation <= 0.01, "WC has the same look")
-          .needs(solid_cg.frames.completed, "CG has the same look on the sculpture")
-          .part("(a) iterations a frame over those on the sculpture", none ? 1e9 : least_iterations / solid_iterations,
-                "at least 10, or no tolerance has the same look", none || least_iterations >= 10 * solid_iterations)
-          .part("(b) time over WC's at equal look", none ? 1e9 : least_ms / s.identity.measured.cpu_ms(),
-                "at least 10, or no tolerance reaches it", none || least_ms >= 10 * s.identity.measured.cpu_ms())
-          .at_least("(c) tolerances, of 11, that fail or leave 5 m", lost, 1)
-          .because(fmt::format("{:.0f} iterations a frame beside {:.0f} on the sculpture",
-                               none ? 0.0 : least_iterations, solid_iterations)));
-}
-
 void decide_specialised(Context& context, const SheetRuns& s) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
@@ -270,7 +236,8 @@ void run_sheet(Context& context) {
   decide_updates(context, s);
   decide_specialised(context, s);
   context.progress(0.5, "conjugate gradients");
-  decide_cg(context, s);
+  decide_cg_fails(context, {"warp-canceling/section-5.1/cg-fails-on-sheet", s.model, kSheetStep, s.full, s.identity,
+                            diameter(*s.model), 5});
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ Experiment threads_experiment() {
           {{"across", "5", "3", "cells across a strut of the sculpture"},
            {"threads", "1,2,4,8", "1,2", "numbers of threads"},
            {"steps", "60", "30", "frames"}},
-          run_threads};
+          run_threads,
+          true};
 }
 
 }  // namespace pliant::experiments

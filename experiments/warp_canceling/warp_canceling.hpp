@@ -10,6 +10,9 @@ std::vector<Experiment> warp_canceling_experiments();
 Experiment accuracy();
 /// The claims of `accuracy` about the threshold, on the dropped sculpture.
 void decide_trade_offs(Context& context);
+/// Those about badly shaped elements and ill-conditioned systems.
+void decide_poor_elements(Context& context);
+void decide_conditioning(Context& context);
 Experiment sculpture_drop();
 Experiment three_torus_experiment();
 Experiment bears();

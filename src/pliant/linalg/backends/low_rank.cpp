@@ -53,12 +53,13 @@ SparseColumns permuted(const SparseColumns& columns, const int* order, int size)
 
 }  // namespace
 
-std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix& A, const SparseColumns& up, const SparseColumns& down) {
+std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix& A, const SparseColumns& up, const SparseColumns& down,
+                                             const VecX& b, LowRankOrdering ordering) {
   cholmod_common common{};
   cholmod_start(&common);
   common.supernodal = CHOLMOD_SUPERNODAL;
   common.nmethods = 1;
-  common.method[0].ordering = CHOLMOD_METIS;
+  common.method[0].ordering = ordering == LowRankOrdering::minimum_degree ? CHOLMOD_AMD : CHOLMOD_METIS;
   common.print = 0;
   ScalarMatrix scalar(A.shared_pattern(), A.block_size());
   scalar.set(A);
@@ -81,7 +82,17 @@ std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix& A, const SparseC
       good = good && cholmod_updown(upward, &C, factor, &common);
       times.modification += now() - start;
     }
-    if (good) result = times;
+    cholmod_dense given{};
+    given.nrow = given.d = given.nzmax = static_cast<std::size_t>(b.size());
+    given.ncol = 1;
+    given.x = const_cast<double*>(b.data());
+    given.xtype = CHOLMOD_REAL;
+    given.dtype = CHOLMOD_DOUBLE;
+    if (cholmod_dense* x = good ? cholmod_solve(CHOLMOD_A, factor, &given, &common) : nullptr) {
+      times.solution = Eigen::Map<const VecX>(static_cast<const double*>(x->x), b.size());
+      cholmod_free_dense(&x, &common);
+      result = std::move(times);
+    }
   }
   if (factor) cholmod_free_factor(&factor, &common);
   cholmod_finish(&common);
@@ -92,7 +103,8 @@ std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix& A, const SparseC
 #else
 namespace pliant {
 
-std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix&, const SparseColumns&, const SparseColumns&) {
+std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix&, const SparseColumns&, const SparseColumns&, const VecX&,
+                                             LowRankOrdering) {
   return std::nullopt;
 }
 
