@@ -49,8 +49,7 @@ std::string table_of(const Archive& archive, const std::string& paper, const std
     const Outcome outcome = archive.outcome(claim);
     if (claim.paper != paper || outcome.verdict != verdict) continue;
     if (text.empty()) text = fmt::format("\n| {} | {} |\n| --- | --- |\n", verdict, heading);
-    text += fmt::format("| `{}` | {} |\n", claim.id.substr(paper.size() + 1),
-                        in_cell(outcome.claim->value("why", "")));
+    text += fmt::format("| `{}` | {} |\n", claim.id.substr(paper.size() + 1), in_cell(outcome.claim->value("why", "")));
   }
   return text;
 }
@@ -75,8 +74,9 @@ Provenance provenance(const Archive& archive) {
 std::string summary(const Archive& archive) {
   const Provenance from = provenance(archive);
   std::string text = fmt::format(
-      "{} runs at {} size on {}, by {} {}{}. A claim is judged by its run at full size where there is one.\n\n", from.runs,
-      join(from.sizes), join(from.machines), from.commits.size() == 1 ? "commit" : "commits", join(from.commits),
+      "{} runs at {} size on {}, by {} {}{}. A claim is judged by its run at full size where there is one.\n\n",
+      from.runs, join(from.sizes), join(from.machines), from.commits.size() == 1 ? "commit" : "commits",
+      join(from.commits),
       from.unfinished > 0 ? fmt::format("; {} of them did not reach their end", from.unfinished) : "");
   text += counts_table(archive);
   for (const Paper& paper : kPapers) {

@@ -109,14 +109,16 @@ void add_reproduce(CLI::App& app, int& exit_code) {
                    "With --all: seconds an experiment may take (default: 900 with --quick, else none)")
       ->check(CLI::PositiveNumber);
   command
-      ->add_option("--jobs", arguments->jobs,
-                   "With --all: experiments at a time, one thread each (default: with --quick one for each core, else 1)")
+      ->add_option(
+          "--jobs", arguments->jobs,
+          "With --all: experiments at a time, one thread each (default: with --quick one for each core, else 1)")
       ->check(CLI::PositiveNumber);
   CLI::Option* list = command->add_option("--claims", arguments->claims_of,
                                           "List the claims (of a paper or an experiment) with their last verdicts");
   list->expected(0, 1);
   CLI::Option* report =
-      command->add_option("--report", arguments->report, "Make a page of all results in --out, REPORT/index.html, and its summary in Markdown");
+      command->add_option("--report", arguments->report,
+                          "Make a page of all results in --out, REPORT/index.html, and its summary in Markdown");
   command->callback([arguments, list, report, &exit_code] {
     exit_code = kSuccess;
     if (list->count() > 0) return list_claims(arguments->claims_of, arguments->out);

@@ -151,7 +151,9 @@ class Crew {
         given_(parse_options(arguments.options)),
         before_(arguments.out),
         total_(total),
-        limit_(arguments.limit > 0 ? arguments.limit : arguments.quick ? kQuickLimit : 0) {}
+        limit_(arguments.limit > 0 ? arguments.limit
+               : arguments.quick   ? kQuickLimit
+                                   : 0) {}
 
   /// `at_once` of them, with so many threads each (0: all cores).
   void run(const std::vector<const Experiment*>& experiments, std::size_t at_once, int threads) {

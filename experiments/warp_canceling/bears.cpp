@@ -1,5 +1,5 @@
-// The bowl of bears of warp-canceling (fig. 10, Table IV): soft figures fall into a bowl and onto each other, under full
-// Cholesky, conjugate gradients and warp-canceling at a low and a high tolerance each.
+// The bowl of bears of warp-canceling (fig. 10, Table IV): soft figures fall into a bowl and onto each other, under
+// full Cholesky, conjugate gradients and warp-canceling at a low and a high tolerance each.
 
 #include <fmt/format.h>
 
@@ -96,7 +96,8 @@ BowlRun run_in_bowl(Context& context, const BowlScene& scene, Method method, dou
   });
   if (!run.frames.x.empty()) run.centres = body_means(model, run.frames.x.back());
   for (const Vec3& c : run.centres)
-    run.inside += c.norm() < scene.radius || (c.y() > 0 && c.y() < scene.radius && std::hypot(c.x(), c.z()) < scene.radius);
+    run.inside +=
+        c.norm() < scene.radius || (c.y() > 0 && c.y() < scene.radius && std::hypot(c.x(), c.z()) < scene.radius);
   return run;
 }
 
@@ -123,12 +124,9 @@ void run_bears(Context& context) {
     context.progress(double(runs.size()) / double(cases.size()), method.label);
     runs.push_back(run_in_bowl(context, scene, method, h, frames));
     const BowlRun& run = runs.back();
-    Json row = {{"method", method.label},
-                {"bodies", scene.model->bodies().size()},
-                {"nodes", scene.model->nodes()},
-                {"pairs_touched", run.touched.size()},
-                {"inside", run.inside},
-                {"deepest", run.deepest},
+    Json row = {{"method", method.label},        {"bodies", scene.model->bodies().size()},
+                {"nodes", scene.model->nodes()}, {"pairs_touched", run.touched.size()},
+                {"inside", run.inside},          {"deepest", run.deepest},
                 {"published_ms", published}};
     row.update(measured_row(run.frames.measured));
     row["contact_ms"] = run.frames.measured.mean_ms("contact");
@@ -151,22 +149,25 @@ void run_bears(Context& context) {
   enum { kWcHigh, kWcLow, kCgHigh, kFull, kCgLow };
   for (std::size_t k = 1; k < runs.size(); ++k)
     decisions[0].above(fmt::format("{} over {}", runs[k].label, runs[k - 1].label), ms(k) / ms(k - 1), 1);
-  decisions[1].above("CG low over high", ms(kCgLow) / ms(kCgHigh), 2).above("WC low over high", ms(kWcLow) / ms(kWcHigh), 2);
+  decisions[1]
+      .above("CG low over high", ms(kCgLow) / ms(kCgHigh), 2)
+      .above("WC low over high", ms(kWcLow) / ms(kWcHigh), 2);
   decisions[2]
       .at_least("CG over WC, low", ms(kCgLow) / ms(kWcLow), 2)
       .at_least("CG over WC, high", ms(kCgHigh) / ms(kWcHigh), 2)
       .at_least("full Cholesky over WC low", ms(kFull) / ms(kWcLow), 1.2);
   for (std::size_t k = 0; k < 3; ++k)
-    decisions[k].because(fmt::format("ms a frame of processor time: WC {:.1f} and {:.1f}, CG {:.1f} and {:.1f}, full {:.1f}; of these "
-                                     "contact {:.1f}",
-                                     ms(kWcHigh), ms(kWcLow), ms(kCgHigh), ms(kCgLow), ms(kFull),
-                                     runs[kFull].frames.measured.mean_ms("contact")));
+    decisions[k].because(fmt::format(
+        "ms a frame of processor time: WC {:.1f} and {:.1f}, CG {:.1f} and {:.1f}, full {:.1f}; of these "
+        "contact {:.1f}",
+        ms(kWcHigh), ms(kWcLow), ms(kCgHigh), ms(kCgLow), ms(kFull), runs[kFull].frames.measured.mean_ms("contact")));
   const double asked = context.quick() ? 2 : 5;
   for (const auto& [a, b] : {std::pair{kFull, kCgLow}, {kFull, kWcLow}, {kCgLow, kWcLow}}) {
     double apart = 0;
     for (std::size_t k = 0; k < std::min(runs[a].centres.size(), runs[b].centres.size()); ++k)
       apart += (runs[a].centres[k] - runs[b].centres[k]).norm() > 0.5 * scene.size;
-    decisions[3].at_least(fmt::format("{} and {}: bodies half a size apart", runs[a].label, runs[b].label), apart, asked);
+    decisions[3].at_least(fmt::format("{} and {}: bodies half a size apart", runs[a].label, runs[b].label), apart,
+                          asked);
   }
   for (int k : {kFull, kCgLow, kWcLow}) {
     const std::vector<double>& speeds = runs[k].speeds;

@@ -28,8 +28,7 @@ void decide_cg_fails(Context& context, const HardForCg& hard) {
   for (int k = 0; k <= 10 && !context.stopped() && (lost == 0 || least_ms > 1e299) && !exhausted; ++k) {
     Method method = k == 0 ? paper_cg(1e-4, true) : paper_cg(std::pow(10, -k));
     method.parameters["max_iterations"] = limit;
-    const Frames f =
-        record(context, hard.model, method, hard.h, steps, &hard.full, lost > 0 ? same_look : 1e300);
+    const Frames f = record(context, hard.model, method, hard.h, steps, &hard.full, lost > 0 ? same_look : 1e300);
     ++tried;
     const double reach = f.x.empty() ? 1e9 : (f.x.back() - hard.model->rest()).cwiseAbs().maxCoeff();
     const bool blown = !f.measured.failure.empty() || !(reach <= hard.far);

@@ -106,7 +106,8 @@ class Refreshing {
     double their_error = 0;
   };
   /// Marks the supernodes of these elements with all above them, turns their elements from rest to how they are in x,
-  /// and brings the factor up to date in three ways. CHOLMOD is given the elements of `chosen`, or all that were marked.
+  /// and brings the factor up to date in three ways. CHOLMOD is given the elements of `chosen`, or all that were
+  /// marked.
   Times refresh(const std::vector<Index>& chosen, bool only_chosen, const VecX& x) {
     Times times;
     elements_->deform(model_->rest());
@@ -150,7 +151,8 @@ class Refreshing {
         for (int p = 0; p < 4; ++p)
           for (int q = 0; q < 4; ++q)
             if (const Index i = elements_->nodes(slot)[p], j = elements_->nodes(slot)[q]; i <= j)
-              Eigen::Map<Mat3>(changed.block(changed.pattern().find(i, j))) += (fresh - stale).block<3, 3>(3 * p, 3 * q);
+              Eigen::Map<Mat3>(changed.block(changed.pattern().find(i, j))) +=
+                  (fresh - stale).block<3, 3>(3 * p, 3 * q);
       }
     times.theirs = cholmod_low_rank(before, up, down, b_);
     if (times.theirs) times.their_error = error(changed, times.theirs->solution);

@@ -104,8 +104,9 @@ void decide_conditioning(Context& context) {
                  {"direct_ms_of_the_better", 1e3 * good_time},
                  {"cg_iterations", bad_iterations},
                  {"cg_iterations_of_the_better", good_iterations}});
-    decision.at_most(pair.name + ": change of the time of factorisation and solution",
-                     std::abs(bad_time / good_time - 1), 0.05)
+    decision
+        .at_most(pair.name + ": change of the time of factorisation and solution", std::abs(bad_time / good_time - 1),
+                 0.05)
         .at_least(pair.name + ": iterations over those of the better", bad_iterations / good_iterations, 2)
         .because(fmt::format("{}: {:.2f} and {:.2f} ms, {:.0f} and {:.0f} iterations", pair.name, 1e3 * good_time,
                              1e3 * bad_time, good_iterations, bad_iterations));
@@ -126,10 +127,9 @@ void decide_poor_elements(Context& context) {
   // A box with about as many nodes as the hippo.
   const auto as_many = static_cast<Index>(std::lround(std::cbrt(double(TetMesh(hippo).vertices().size())) - 1));
   const auto uniform = dropped_box(cells, BoxKind::uniform);
-  const std::vector<Dropped> dropped = {
-      {"hippo", dropped_figure(hippo, 5e6), dropped_box(as_many, BoxKind::uniform)},
-      {"graded box", dropped_box(cells, BoxKind::graded), uniform},
-      {"random stiffness", dropped_box(cells, BoxKind::random_stiffness), uniform}};
+  const std::vector<Dropped> dropped = {{"hippo", dropped_figure(hippo, 5e6), dropped_box(as_many, BoxKind::uniform)},
+                                        {"graded box", dropped_box(cells, BoxKind::graded), uniform},
+                                        {"random stiffness", dropped_box(cells, BoxKind::random_stiffness), uniform}};
   const auto cg_iterations = [&](const std::shared_ptr<const Model>& model, const Frames& full) {
     const SameLook cg = loosest_of_same_look(
         context, model, [](double t) { return paper_cg(t); }, 0.1, 1e-9, kPoorStep, full);
@@ -149,9 +149,12 @@ void decide_poor_elements(Context& context) {
     RestSystem poor(d.model), well_shaped(d.well_shaped);
     const auto [poor_time, good_time] = direct_times(poor, well_shaped);
     const double share = poor_time / poor.flops() / (good_time / well_shaped.flops());
-    Json row = {{"dropped", d.name},       {"nodes", d.model->nodes()},
-                {"deviation", wc.deviation}, {"time_a_flop_over_the_box", share},
-                {"iterations_of_cg", iterations}, {"iterations_of_cg_on_the_box", good}};
+    Json row = {{"dropped", d.name},
+                {"nodes", d.model->nodes()},
+                {"deviation", wc.deviation},
+                {"time_a_flop_over_the_box", share},
+                {"iterations_of_cg", iterations},
+                {"iterations_of_cg_on_the_box", good}};
     row.update(measured_row(wc.measured));
     context.row(row);
     decision.needs(full.completed, d.name + ": full Cholesky completes")

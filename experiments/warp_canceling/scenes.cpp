@@ -299,7 +299,8 @@ MeshData cells_of_grid(const std::array<std::vector<double>, 3>& lines, Keep&& k
 
 SpiderScene spider(Index fine, double ratio) {
   // Millimetres: legs of 4 x 4 in two cells, out by 160 and down by 160 from a trunk of 50; a thread of 240.
-  constexpr double kMm = 1e-3, kCell = 2, kHalf = 25, kLegAt = 14, kReach = 160, kTrunk = 46, kThread = 240, kJoint = 40;
+  constexpr double kMm = 1e-3, kCell = 2, kHalf = 25, kLegAt = 14, kReach = 160, kTrunk = 46, kThread = 240,
+                   kJoint = 40;
   constexpr double kSoft = 1e6;
   const double slice = 40.0 / fine;
   std::vector<double> half = {0, kCell};

@@ -60,15 +60,15 @@ struct TrampolineScene {
 };
 TrampolineScene trampoline(Index cells);
 
-/// A toy on a thread: a body with eight legs of two joints each. Legs and thread are two cells thick, in cells ten times
-/// as long as wide; legs and body are `ratio` times as stiff as joints and thread, whose end is swung. `fine` 1 gives
-/// about 3 thousand tets, 2 about 13 thousand.
+/// A toy on a thread: a body with eight legs of two joints each. Legs and thread are two cells thick, in cells ten
+/// times as long as wide; legs and body are `ratio` times as stiff as joints and thread, whose end is swung. `fine` 1
+/// gives about 3 thousand tets, 2 about 13 thousand.
 struct SpiderScene {
   std::shared_ptr<const Model> model;
-  double size = 0;                         ///< from foot to foot, m
-  std::vector<Index> slender;              ///< elements of legs and thread
+  double size = 0;                           ///< from foot to foot, m
+  std::vector<Index> slender;                ///< elements of legs and thread
   std::vector<std::array<Index, 4>> joints;  ///< two nodes before a joint, two after it
-  std::vector<Index> trunk;                ///< nodes of the body without legs and thread
+  std::vector<Index> trunk;                  ///< nodes of the body without legs and thread
 };
 SpiderScene spider(Index fine, double ratio = 300);
 

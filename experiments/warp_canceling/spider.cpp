@@ -70,7 +70,11 @@ void decide_table_five(Context& context, const std::vector<RowOfTableFive>& rows
     double mean = 0, full = 0;
     for (double ms : r.wc.cpu_ms) mean += ms / double(r.wc.cpu_ms.size());
     for (double ms : r.full.cpu_ms) full += ms / double(r.full.cpu_ms.size());
-    context.row({{"scene", r.name}, {"ms_5_percent", low}, {"ms_mean", mean}, {"ms_95_percent", high}, {"full_ms", full},
+    context.row({{"scene", r.name},
+                 {"ms_5_percent", low},
+                 {"ms_mean", mean},
+                 {"ms_95_percent", high},
+                 {"full_ms", full},
                  {"ms_by_frame", r.wc.cpu_ms}});
     decision.needs(r.full.completed, r.name + ": full Cholesky completes")
         .part(r.name + ": frames", double(r.wc.x.size()), "all of them", r.wc.completed)

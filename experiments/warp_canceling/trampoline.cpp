@@ -1,6 +1,6 @@
-// The trampoline of warp-canceling (fig. 6, bottom): a ball is thrown onto a sheet held along its edges, is thrown back,
-// meets a hanging sheet and slides down it. The ball is a light, stiff body among the others; bodies push each other
-// apart by forces of the step's start, as in the paper.
+// The trampoline of warp-canceling (fig. 6, bottom): a ball is thrown onto a sheet held along its edges, is thrown
+// back, meets a hanging sheet and slides down it. The ball is a light, stiff body among the others; bodies push each
+// other apart by forces of the step's start, as in the paper.
 
 #include <fmt/format.h>
 
@@ -33,9 +33,9 @@ class Watch {
 
   void frame(const State& state) {
     const Model& model = *scene_.model;
-    const auto body_of = [&](Index node) { return node < model.bodies()[1].nodes.begin   ? 0
-                                                  : node < model.bodies()[2].nodes.begin ? 1
-                                                                                         : 2; };
+    const auto body_of = [&](Index node) {
+      return node < model.bodies()[1].nodes.begin ? 0 : node < model.bodies()[2].nodes.begin ? 1 : 2;
+    };
     bool on_trampoline = false, on_hanging = false;
     for (const BodyContact& contact : contacts_.find(state.x, 0)) {
       const int pair = body_of(contact.point) + body_of(contact.triangle[0]);
@@ -88,12 +88,13 @@ class Watch {
 void run_trampoline(Context& context) {
   const TrampolineScene scene = trampoline(static_cast<Index>(context.number("cells")));
   const int frames = static_cast<int>(context.number("frames"));
-  const Frames full = record(context, scene.model, with_contact({"full", "corotational"}), kFrame / kSubsteps, frames,
-                             nullptr, 1e300, [](const MethodRun&) {}, kSubsteps);
+  const Frames full = record(
+      context, scene.model, with_contact({"full", "corotational"}), kFrame / kSubsteps, frames, nullptr, 1e300,
+      [](const MethodRun&) {}, kSubsteps);
   Watch watch(scene);
-  const Frames wc =
-      record(context, scene.model, with_contact(paper_wc(1e-5)), kFrame / kSubsteps, frames, nullptr, 1e300,
-             [&](const MethodRun& run) { watch.frame(run.state()); }, kSubsteps);
+  const Frames wc = record(
+      context, scene.model, with_contact(paper_wc(1e-5)), kFrame / kSubsteps, frames, nullptr, 1e300,
+      [&](const MethodRun& run) { watch.frame(run.state()); }, kSubsteps);
   const std::size_t until = watch.second_contact < 0 ? wc.x.size() : static_cast<std::size_t>(watch.second_contact);
   double deviation = 0;
   for (std::size_t f = 0; f < std::min({until, wc.x.size(), full.x.size()}); ++f)
@@ -109,21 +110,20 @@ void run_trampoline(Context& context) {
     }
     context.row(row);
   }
-  context.decide(
-      Decision("warp-canceling/fig-6/trampoline")
-          .needs(full.completed, "full Cholesky completes")
-          .part("frames of WC", double(wc.x.size()), "all of them, finite", wc.completed)
-          .at_least("the trampoline pressed down, of its side", watch.deepest / scene.side, 0.05)
-          .above("upward speed at which the ball leaves, m/s", watch.speed_up, 0)
-          .at_least("frames in a row on the hanging sheet while the ball falls", watch.sliding, 5)
-          .at_least("largest way of the hanging sheet's lower edge, of its height", watch.swing / scene.hanging_height,
-                    0.1)
-          .at_least("reversals of that edge afterwards", watch.turns, 1)
-          .at_most("deviation of both sheets up to the second contact, of 1 m", deviation, 0.01)
-          .because(fmt::format("pressed down by {:.2g} m, up at {:.2g} m/s, on the sheet from frame {}, {} frames "
-                               "sliding, the edge swings by {:.2g} m; deviation {:.2g} m",
-                               watch.deepest, watch.speed_up, watch.second_contact, watch.sliding, watch.swing,
-                               deviation)));
+  context.decide(Decision("warp-canceling/fig-6/trampoline")
+                     .needs(full.completed, "full Cholesky completes")
+                     .part("frames of WC", double(wc.x.size()), "all of them, finite", wc.completed)
+                     .at_least("the trampoline pressed down, of its side", watch.deepest / scene.side, 0.05)
+                     .above("upward speed at which the ball leaves, m/s", watch.speed_up, 0)
+                     .at_least("frames in a row on the hanging sheet while the ball falls", watch.sliding, 5)
+                     .at_least("largest way of the hanging sheet's lower edge, of its height",
+                               watch.swing / scene.hanging_height, 0.1)
+                     .at_least("reversals of that edge afterwards", watch.turns, 1)
+                     .at_most("deviation of both sheets up to the second contact, of 1 m", deviation, 0.01)
+                     .because(fmt::format(
+                         "pressed down by {:.2g} m, up at {:.2g} m/s, on the sheet from frame {}, {} frames "
+                         "sliding, the edge swings by {:.2g} m; deviation {:.2g} m",
+                         watch.deepest, watch.speed_up, watch.second_contact, watch.sliding, watch.swing, deviation)));
 }
 
 }  // namespace
@@ -131,10 +131,12 @@ void run_trampoline(Context& context) {
 RowOfTableFive trampoline_row(Context& context, Index cells, int frames) {
   const TrampolineScene scene = trampoline(cells);
   RowOfTableFive row{"trampoline", {}, {}};
-  row.full = record(context, scene.model, with_contact({"full", "corotational"}), kFrame / kSubsteps, frames, nullptr,
-                    1e300, [](const MethodRun&) {}, kSubsteps);
-  row.wc = record(context, scene.model, with_contact(paper_wc(1e-5)), kFrame / kSubsteps, frames, nullptr, 1e300,
-                  [](const MethodRun&) {}, kSubsteps);
+  row.full = record(
+      context, scene.model, with_contact({"full", "corotational"}), kFrame / kSubsteps, frames, nullptr, 1e300,
+      [](const MethodRun&) {}, kSubsteps);
+  row.wc = record(
+      context, scene.model, with_contact(paper_wc(1e-5)), kFrame / kSubsteps, frames, nullptr, 1e300,
+      [](const MethodRun&) {}, kSubsteps);
   return row;
 }
 

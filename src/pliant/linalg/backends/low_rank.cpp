@@ -103,8 +103,8 @@ std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix& A, const SparseC
 #else
 namespace pliant {
 
-std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix&, const SparseColumns&, const SparseColumns&, const VecX&,
-                                             LowRankOrdering) {
+std::optional<LowRankTimes> cholmod_low_rank(const BlockMatrix&, const SparseColumns&, const SparseColumns&,
+                                             const VecX&, LowRankOrdering) {
   return std::nullopt;
 }
 
