@@ -74,7 +74,7 @@ Provenance provenance(const Archive& archive) {
 std::string summary(const Archive& archive) {
   const Provenance from = provenance(archive);
   std::string text = fmt::format(
-      "{} runs at {} size on {}, by {} {}{}. A claim is judged by its run at full size where there is one.\n\n",
+      "Runs: {}, at {} size on {}, by {} {}{}. A claim is judged by its run at full size where there is one.\n\n",
       from.runs, join(from.sizes), join(from.machines), from.commits.size() == 1 ? "commit" : "commits",
       join(from.commits),
       from.unfinished > 0 ? fmt::format("; {} of them did not reach their end", from.unfinished) : "");

@@ -48,37 +48,44 @@ void decide_locality(Context& context, const Model& model) {
 }
 
 void decide_partial(Context& context, const std::shared_ptr<const Model>& model, int steps) {
-  SparseCholesky partial, fresh;
-  partial.analyze(model->pattern(), 3);
-  partial.keep_updates(true);
-  fresh.analyze(model->pattern(), 3);
   Random random(11);
   VecX b(3 * model->nodes());
   for (double& c : b) c = random.symmetric();
   int frames = 0;
   double worst = 0, last = 0;
-  bool begun = false;
-  const Frames run = record(context, model, paper_wc(5e-3), 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) {
-    const auto& stepper = dynamic_cast<const WarpCancelingStepper&>(r.stepper());
-    const BlockMatrix& A = stepper.matrix().matrix();
-    std::vector<Index> dirty;
-    for (Index i = 0; i < model->nodes(); ++i)
-      if (stepper.refreshed()[at(stepper.partition().of_node[at(i)])]) dirty.push_back(i);
-    const double share = double(dirty.size()) / double(model->nodes());
-    if (!begun || share > 0.999)
-      partial.factor(A);
-    else if (!dirty.empty())
-      partial.refactor(A, dirty);
-    begun = true;
-    if (share < 0.01 || share > 0.9) return;
-    ++frames;
-    fresh.factor(A);
-    Eigen::MatrixXd x = b, y = b;
-    partial.solve(x);
-    fresh.solve(y);
-    last = (x - y).norm() / y.norm();
-    worst = std::max(worst, last);
-  });
+  Frames run;
+  // The tighter the threshold, the more frames refresh a part: until there are as many as the test asks for.
+  for (double tau : {5e-3, 1e-3, 2e-4}) {
+    if (frames >= 50) break;
+    frames = 0;
+    worst = last = 0;
+    SparseCholesky partial, fresh;
+    partial.analyze(model->pattern(), 3);
+    partial.keep_updates(true);
+    fresh.analyze(model->pattern(), 3);
+    bool begun = false;
+    run = record(context, model, paper_wc(tau), 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) {
+      const auto& stepper = dynamic_cast<const WarpCancelingStepper&>(r.stepper());
+      const BlockMatrix& A = stepper.matrix().matrix();
+      std::vector<Index> dirty;
+      for (Index i = 0; i < model->nodes(); ++i)
+        if (stepper.refreshed()[at(stepper.partition().of_node[at(i)])]) dirty.push_back(i);
+      const double share = double(dirty.size()) / double(model->nodes());
+      if (!begun || share > 0.999)
+        partial.factor(A);
+      else if (!dirty.empty())
+        partial.refactor(A, dirty);
+      begun = true;
+      if (share < 0.01 || share > 0.9) return;
+      ++frames;
+      fresh.factor(A);
+      Eigen::MatrixXd x = b, y = b;
+      partial.solve(x);
+      fresh.solve(y);
+      last = (x - y).norm() / y.norm();
+      worst = std::max(worst, last);
+    });
+  }
   context.row({{"partial_frames", frames}, {"worst", worst}, {"last", last}});
   context.decide(Decision("warp-canceling/section-4.3/partial-equals-full")
                      .needs(run.completed, "all frames complete")

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "experiments/summary.hpp"
 #include "pliant/base/child_process.hpp"
 
 namespace pliant::experiments {
@@ -52,6 +53,31 @@ TEST(Reports, HoldEveryClaimAndFetchNothing) {
   EXPECT_NE(page.find("<svg xmlns"), std::string::npos);
   for (const char* fetched : {"src=\"http", "href=\"http", "@import", "url("})
     EXPECT_EQ(page.find(fetched), std::string::npos) << fetched;
+}
+
+TEST(Reports, SetEveryNumberBesideWhatWasAskedOfIt) {
+  const TemporaryFolder folder;
+  leave_results(folder.path(), false, 0.2);
+  const std::string page = report(Archive(folder.path()));
+  EXPECT_NE(page.find("<span class=misses>✗</span> spread <b>0.2</b> <span class=soft>at most 0.15</span>"),
+            std::string::npos);
+}
+
+TEST(Summaries, CountEveryClaimAndNameFailingAndUndecidedOnesWithTheirReasons) {
+  const TemporaryFolder folder;
+  leave_results(folder.path(), true, 0.2);
+  const Archive archive(folder.path());
+  const std::string text = summary(archive);
+  const auto undecided = claims_of("pitfalls/swinging-beam").size() - 1;
+  const auto row =
+      "| all | 0 | 1 | " + std::to_string(undecided) + " | " + std::to_string(claims().size() - undecided - 1) + " |";
+  EXPECT_NE(text.find(row), std::string::npos) << text;
+  EXPECT_NE(text.find("| `fig-1/newton-mesh-independent` | spread is 0.2, at most 0.15 was asked |"),
+            std::string::npos);
+  EXPECT_NE(text.find("| undecided | why |"), std::string::npos);
+  EXPECT_NE(text.find("Runs: 1, at quick size"), std::string::npos);
+  EXPECT_EQ(provenance(archive).runs, 1);
+  EXPECT_EQ(provenance(archive).commits.size(), 1u);
 }
 
 TEST(Reports, AreMadeOfFilesThatAreNoResultsToo) {
