@@ -11,7 +11,8 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kChartWidth = 760, kChartHeight = 420, kLeft = 78, kRight = 290, kTop = 36, kBottom = 48;
+constexpr double kChartWidth = 760, kLeastHeight = 420, kLegendLine = 18, kLeft = 78, kRight = 290, kTop = 36,
+                 kBottom = 48;
 // Distinguishable also by those who see colours differently (Okabe and Ito).
 constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                  "#E69F00", "#56B4E9", "#000000", "#F0E442"};
@@ -68,18 +69,20 @@ std::string svg(const Chart& chart) {
     vertical.low = std::floor(vertical.low);
     vertical.high = std::max(std::ceil(vertical.high), vertical.low + 1);
   }
-  const double plot_width = kChartWidth - kLeft - kRight, plot_height = kChartHeight - kTop - kBottom;
+  // High enough for the names of all curves.
+  const double height = std::max(kLeastHeight, kTop + kBottom + kLegendLine * static_cast<double>(chart.series.size()));
+  const double plot_width = kChartWidth - kLeft - kRight, plot_height = height - kTop - kBottom;
   const auto at_x = [&](double x) { return kLeft + plot_width * horizontal.share(x); };
   const auto at_y = [&](double v) { return kTop + plot_height * (1 - vertical.share(v)); };
 
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      kChartWidth, kChartHeight);
+      kChartWidth, height);
   out += fmt::format("<text x=\"{}\" y=\"20\" font-size=\"14\">{}</text>\n", kLeft, escaped(chart.title));
-  const auto line = [&](double x1, double y1, double x2, double y2, const char* colour) {
-    out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1, y1, x2,
-                       y2, colour);
+  const auto line = [&](double x1, double y1, double x2, double y2, const char* colour, const char* style = "") {
+    out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"{}/>\n", x1, y1, x2,
+                       y2, colour, style);
   };
   const auto text = [&](double x, double y, const char* anchor, const std::string& label) {
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, escaped(label));
@@ -97,7 +100,7 @@ std::string svg(const Chart& chart) {
   }
   line(kLeft, kTop + plot_height, kLeft + plot_width, kTop + plot_height, "black");
   line(kLeft, kTop, kLeft, kTop + plot_height, "black");
-  text(kLeft + plot_width / 2, kChartHeight - 12, "middle", chart.x_label);
+  text(kLeft + plot_width / 2, height - 12, "middle", chart.x_label);
   out += fmt::format("<text transform=\"translate(18 {:.1f}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
                      kTop + plot_height / 2, escaped(chart.y_label));
 
@@ -115,10 +118,13 @@ std::string svg(const Chart& chart) {
       path += fmt::format("{}{:.1f} {:.1f} ", drawing ? "L" : "M", at_x(series.x[k]), at_y(v));
       drawing = true;
     }
-    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{}/>\n", path, colour,
-                       s >= kColours.size() / 2 ? " stroke-dasharray=\"6 3\"" : "");
-    const double y = kTop + 14 + 18 * static_cast<double>(s), x = kLeft + plot_width + 12;
-    line(x, y - 4, x + 20, y - 4, colour);
+    // Curves of one colour differ by their dashes.
+    constexpr std::array<const char*, 4> kDashes = {"", " stroke-dasharray=\"6 3\"", " stroke-dasharray=\"2 2\"",
+                                                    " stroke-dasharray=\"8 3 2 3\""};
+    const char* dashes = kDashes[s / kColours.size() % kDashes.size()];
+    out += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{}/>\n", path, colour, dashes);
+    const double y = kTop + 14 + kLegendLine * static_cast<double>(s), x = kLeft + plot_width + 12;
+    line(x, y - 4, x + 20, y - 4, colour, dashes);
     text(x + 26, y, "start", series.label);
   }
   return out + "</svg>\n";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace pliant::experiments {
@@ -37,7 +38,7 @@ const char* to_string(Verdict verdict) {
 Decision::Decision(const std::string& id) : id_(claim(id).id) {}
 
 Decision& Decision::needs(bool happened, const std::string& what) {
-  if (!happened) missing_.push_back(what);
+  if (!happened && std::find(missing_.begin(), missing_.end(), what) == missing_.end()) missing_.push_back(what);
   return *this;
 }
 

@@ -98,7 +98,7 @@ p { margin: 6px 0; } .soft { color: var(--soft); } a { color: var(--link); }
 code { font: 12.5px/1.4 ui-monospace, "SF Mono", Menlo, Consolas, monospace; }
 .cards { display: flex; flex-wrap: wrap; gap: 12px; margin: 24px 0; }
 .card { flex: 1 1 150px; background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 18px; cursor: pointer;
-  text-align: left; font: inherit; color: inherit; border-top: 4px solid var(--tone); }
+  display: flex; flex-direction: column; align-items: flex-start; text-align: left; font: inherit; color: inherit; border-top: 4px solid var(--tone); }
 .card b { display: block; font-size: 34px; line-height: 1.1; color: var(--tone); font-variant-numeric: tabular-nums; }
 .card[aria-pressed=true] { outline: 2px solid var(--tone); }
 .tone-holds { --tone: var(--holds); } .tone-fails { --tone: var(--fails); } .tone-undecided { --tone: var(--undecided); }
@@ -123,7 +123,7 @@ tr + tr td, thead + tbody tr:first-child td { border-top: 1px solid var(--line);
 details { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 10px 0; padding: 0 16px; }
 summary { cursor: pointer; padding: 12px 0; } summary h3 { display: inline; } details > div { padding-bottom: 14px; }
 .rows { font-size: 12.5px; } .rows th, .rows td { padding: 4px 10px; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.rows .wrap { max-height: 420px; overflow: auto; } .pictures { display: flex; flex-wrap: wrap; gap: 12px; }
+.rows .wrap { max-height: 420px; overflow: auto; } .pictures { display: flex; flex-wrap: wrap; gap: 12px; } .pictures figure { flex: 1 1 500px; max-width: 760px; }
 figure { margin: 8px 0; max-width: 100%; } figure svg, figure img { max-width: 100%; height: auto; border-radius: 6px; }
 nav { display: flex; flex-wrap: wrap; gap: 6px 18px; margin: 4px 0 0; }
 .hidden { display: none; } .passes { color: var(--holds); } .misses { color: var(--fails); font-weight: 600; }

@@ -8,6 +8,7 @@
 
 #include "experiments/html.hpp"
 #include "experiments/papers.hpp"
+#include "experiments/plot.hpp"
 #include "experiments/summary.hpp"
 #include "pliant/io/build_info.hpp"
 
@@ -40,11 +41,13 @@ std::string verdict_badge(const Outcome& outcome) {
 std::string cards(const Archive& archive) {
   auto number = count_verdicts(archive);
   std::string text = "<div class=cards>";
-  for (const Kind& kind : kKinds)
+  for (const Kind& kind : kKinds) {
+    if (number[kind.verdict] == 0 && kind.tone == std::string("none")) continue;
     text += fmt::format(
         "<button class=\"card tone-{}\" data-verdict=\"{}\" aria-pressed=false><b>{}</b>{}<br>"
         "<span class=soft>{}</span></button>",
         kind.tone, kind.verdict, number[kind.verdict], kind.verdict, kind.meaning);
+  }
   return text + "</div>\n";
 }
 
@@ -180,7 +183,15 @@ std::string run(const Archive& archive, const Experiment& experiment, const Json
   const std::filesystem::path folder = result_folder(archive.folder(), experiment.name, quick);
   std::set<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
-  for (const auto& file : files) text += html::picture(file);
+  // Curves are drawn from the numbers, so that those of older runs are drawn alike; their files are not shown again.
+  std::set<std::string> drawn;
+  const auto curves = result.value("curves", std::vector<Json>{});
+  for (const Json& curve : curves)
+    if (const auto name = curve.at("name").get<std::string>(); drawn.insert(name).second)
+      text += fmt::format("<figure class=chart>{}</figure>",
+                          svg(experiment.name, name, result.at("rows").get<std::vector<Json>>(), curves));
+  for (const auto& file : files)
+    if (!drawn.contains(file.stem().string())) text += html::picture(file);
   return text + "</div>" + row_table(result.at("rows")) + check_list(result.at("checks"));
 }
 

@@ -250,7 +250,7 @@ TrampolineScene trampoline(Index cells) {
   builder.add_pin({"top", top});
   BodyOptions ball = body_of(sphere({.centre = {0.3, 0.36, 0.5}, .radius = kRadius, .cells = 6}), kBallYoung);
   ball.density = 60;
-  ball.velocity = {1.2, -1.5, 0};
+  ball.velocity = {1.1, -2.5, 0};
   builder.add_body(ball);
   scene.model = builder.build();
   return scene;
