@@ -73,7 +73,7 @@ std::vector<Vec3> body_means(const Model& model, const VecX& values) {
   return means;
 }
 
-BowlRun run_in_bowl(Context& context, const BowlScene& scene, Method method, double h, int frames) {
+BowlRun run_in_bowl(Context& context, const BowlScene& scene, Method method, double h, int frames, int steps_a_frame) {
   method.parameters["contact"] = std::string("bodies");
   method.parameters["contact_friction"] = 0.3;
   const Model& model = *scene.model;
@@ -84,16 +84,19 @@ BowlRun run_in_bowl(Context& context, const BowlScene& scene, Method method, dou
               static_cast<Index>(b));
   BowlRun run;
   run.label = method.label;
-  run.frames = record(context, scene.model, method, h, frames, nullptr, 1e300, [&](const MethodRun& r) {
-    const State& state = r.state();
-    for (const BodyContact& contact : near.find(state.x, 0))
-      run.touched.insert(std::minmax(body_of[at(contact.point)], body_of[at(contact.triangle[0])]));
-    double speed = 0;
-    for (const Vec3& v : body_means(model, state.v)) speed += v.norm() / double(model.bodies().size());
-    run.speeds.push_back(speed);
-    if (run.speeds.size() % 10 == 0 || static_cast<int>(run.speeds.size()) == frames)
-      run.deepest = std::max(run.deepest, deepest_inside(model, state.x));
-  });
+  run.frames = record(
+      context, scene.model, method, h, frames, nullptr, 1e300,
+      [&](const MethodRun& r) {
+        const State& state = r.state();
+        for (const BodyContact& contact : near.find(state.x, 0))
+          run.touched.insert(std::minmax(body_of[at(contact.point)], body_of[at(contact.triangle[0])]));
+        double speed = 0;
+        for (const Vec3& v : body_means(model, state.v)) speed += v.norm() / double(model.bodies().size());
+        run.speeds.push_back(speed);
+        if (run.speeds.size() % 10 == 0 || static_cast<int>(run.speeds.size()) == frames)
+          run.deepest = std::max(run.deepest, deepest_inside(model, state.x));
+      },
+      steps_a_frame);
   if (!run.frames.x.empty()) run.centres = body_means(model, run.frames.x.back());
   for (const Vec3& c : run.centres)
     run.inside +=
@@ -122,7 +125,7 @@ void run_bears(Context& context) {
       {wc_high, 728}, {wc_low, 1594}, {cg_high, 1895}, {{"full", "corotational"}, 2085}, {cg_low, 4689}};
   for (const auto& [method, published] : cases) {
     context.progress(double(runs.size()) / double(cases.size()), method.label);
-    runs.push_back(run_in_bowl(context, scene, method, h, frames));
+    runs.push_back(run_in_bowl(context, scene, method, h, frames, static_cast<int>(context.number("steps_a_frame"))));
     const BowlRun& run = runs.back();
     Json row = {{"method", method.label},        {"bodies", scene.model->bodies().size()},
                 {"nodes", scene.model->nodes()}, {"pairs_touched", run.touched.size()},
@@ -188,8 +191,9 @@ Experiment bears() {
           {meshes_option("hippo.mesh; quick: ditto.mesh"),
            {"mesh", "hippo", "ditto", "the figure, brought to 0.3 m"},
            {"bodies", "25", "5", "how many"},
-           {"dt", "1/60", "1/60", "s"},
-           {"frames", "300", "120", "steps of dt"}},
+           {"dt", "1/200", "1/200", "s"},
+           {"steps_a_frame", "3", "3", "of dt"},
+           {"frames", "300", "120", "how many"}},
           run_bears};
 }
 

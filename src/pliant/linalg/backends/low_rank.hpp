@@ -14,6 +14,7 @@ struct SparseColumns {
   int columns() const { return static_cast<int>(start.size()) - 1; }
 };
 
+/// Of the processor, all threads together.
 struct LowRankTimes {
   double factorisation = 0;  ///< of A, supernodal, s
   double modification = 0;   ///< of its factor to that of A + U U^T - D D^T, s
