@@ -228,7 +228,7 @@ std::shared_ptr<const Model> draped_sheet(Index cells, double thickness) {
 }
 
 TrampolineScene trampoline(Index cells) {
-  constexpr double kThickness = 1e-3, kRadius = 0.12, kYoung = 3e4, kBallYoung = 1e7;
+  constexpr double kThickness = 1e-3, kRadius = 0.12, kYoung = 5e4, kBallYoung = 1e7;
   TrampolineScene scene;
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
@@ -250,7 +250,7 @@ TrampolineScene trampoline(Index cells) {
   builder.add_pin({"top", top});
   BodyOptions ball = body_of(sphere({.centre = {0.3, 0.36, 0.5}, .radius = kRadius, .cells = 6}), kBallYoung);
   ball.density = 60;
-  ball.velocity = {1.1, -2.5, 0};
+  ball.velocity = {1.3, -1.9, 0};
   builder.add_body(ball);
   scene.model = builder.build();
   return scene;
