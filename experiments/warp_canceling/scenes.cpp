@@ -390,7 +390,7 @@ SpiderScene spider(Index fine, double ratio) {
 
 BowlScene bowl_of_bodies(Index bodies, const MeshData& mesh) {
   BowlScene scene;
-  scene.radius = 0.8 * std::cbrt(bodies / 25.0);
+  scene.radius = 0.72 * std::cbrt(bodies / 25.0);
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   builder.set_collider_law(ColliderLaw::penalty);
