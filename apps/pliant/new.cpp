@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -72,7 +73,8 @@ double floor_below(NewArguments a, const std::filesystem::path& folder) {
   for (Index i = 0; i < model->nodes(); ++i) box.include(node(model->rest(), i));
   const double extent = (box.max - box.min).maxCoeff();
   const double digit = std::pow(10, std::floor(std::log10(extent)) - 1);
-  return digit * std::floor((box.min.y() - 0.5 * extent) / digit);
+  constexpr double kLongestFall = 2;  // m, so that it lands well before the two seconds are over
+  return digit * std::floor((box.min.y() - std::min(0.5 * extent, kLongestFall)) / digit);
 }
 
 }  // namespace

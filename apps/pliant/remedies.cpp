@@ -56,7 +56,9 @@ std::string weaker_loads(const Scene& scene) {
 
 std::string remedies(const Scene& scene, const StepReport& report) {
   const std::string smaller = line("a smaller time step:", fmt::format("--set simulation.dt={:.6g}", scene.dt / 2));
-  const std::string looser = option(scene, "a looser tolerance:", "tolerance", "0.1");
+  // Where Newton's method ends the sweeps, its tolerance is what counts.
+  const std::string of_sweeps = option(scene, "a looser tolerance:", "correction_tolerance", "0.001");
+  const std::string looser = of_sweeps.empty() ? option(scene, "a looser tolerance:", "tolerance", "0.1") : of_sweeps;
   const std::string onwards = line("continuing regardless:", "--set solver.on_failure=continue");
   switch (report.outcome) {
     case Outcome::converged:

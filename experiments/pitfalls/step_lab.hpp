@@ -56,6 +56,8 @@ class ChangedFunction : public StepFunction {
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive) override {
     potential_.hessian(x, projection, inertia_scale, A, drive);
   }
+  void rest_stiffness(BlockMatrix& A) override { potential_.rest_stiffness(A); }
+  void rest_hessian(BlockMatrix& A) override { potential_.rest_hessian(A); }
 
  protected:
   IncrementalPotential& potential_;

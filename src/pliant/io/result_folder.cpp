@@ -11,7 +11,7 @@ namespace pliant {
 
 namespace {
 
-constexpr auto kLongestUnsaved = std::chrono::seconds(60);
+constexpr auto kLongestUnsaved = std::chrono::seconds(5);
 
 bool in_use(const std::filesystem::path& folder) {
   std::error_code error;

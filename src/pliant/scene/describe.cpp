@@ -203,6 +203,9 @@ std::string describe(const Scene& scene, const Model& model) {
                         from.surface.empty() ? kShapes[from.collider.shape.index()] : from.surface.string(),
                         format(from.collider.motion), describe_friction(model, from.collider));
   }
+  const bool bodies_touch = (model.contact() && model.contact()->options.bodies) || scene.solver.name == "grid-b-pxpbd";
+  if (!bodies_touch && model.bodies().size() > 1)
+    text += "  contact none between bodies, which pass through each other; a section [contact] lets them touch\n";
   if (model.contact()) {
     const ContactModel& contact = *model.contact();
     text +=

@@ -124,7 +124,8 @@ bool NewtonMinimiser::find_direction(StepReport& report) {
   }
   if (status != FactorStatus::ok) {
     StepReport failure;
-    end_without_factor(failure, status, system_.cholesky(), "the matrix");
+    end_without_factor(failure, status, system_.cholesky(), "the matrix",
+                       function_.problem().has_inertia() ? "" : "without inertia, pins must hold every body");
     end(report, failure.outcome, failure.detail);
     return false;
   }
