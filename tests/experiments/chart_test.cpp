@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "experiments/plot.hpp"
+
 namespace pliant::experiments {
 namespace {
 
@@ -27,6 +29,18 @@ TEST(Chart, DrawsACurvePerSeriesAndBreaksItWhereThereIsNothingToDraw) {
 TEST(Chart, SurvivesHavingNothingOrOnePointToShow) {
   EXPECT_EQ(count(svg({"", "", "", true, {}}), "nan"), 0u);
   EXPECT_EQ(count(svg({"", "", "", false, {{"one", {2}, {5}}}}), "nan"), 0u);
+}
+
+TEST(Plot, NamesCurvesByWhatTellsTheirRowsApart) {
+  const std::vector<Json> rows = {{{"step", "pulled"}, {"cells", 6}, {"kappa", 0.5}},
+                                  {{"step", "pulled"}, {"cells", 6}, {"kappa", 2}},
+                                  {{"step", "squeezed"}, {"cells", 6}, {"kappa", 2}}};
+  std::vector<Json> curves;
+  for (int row : {0, 1, 2}) curves.push_back({{"row", row}, {"name", "r"}, {"values", {3, 2, 1}}});
+  const std::string picture = svg("", "r", rows, curves);
+  EXPECT_EQ(count(picture, ">pulled, kappa 0.5<"), 1u);
+  EXPECT_EQ(count(picture, ">pulled, kappa 2<"), 1u);
+  EXPECT_EQ(count(picture, ">squeezed<"), 1u);
 }
 
 }  // namespace
