@@ -111,7 +111,8 @@ TEST(LineSearch, RobustOneFinishesOnSteelWhereArmijoFails) {
   const auto model = builder.build();
   for (const char* solver : kSolvers)
     for (const char* search : {"armijo", "robust"}) {
-      const auto stepper = make_stepper(model, solver, {{"tolerance", 1e-4}, {"line_search", search}});
+      const auto stepper =
+          make_stepper(model, solver, {{"tolerance", 1e-4}, {"line_search", search}, {"turning", "linear"}});
       State state = model->rest_state();
       bool failed = false;
       for (int s = 0; s < 30 && !failed; ++s) {

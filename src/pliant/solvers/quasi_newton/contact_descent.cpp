@@ -82,8 +82,8 @@ bool ContactDescent::is_settled(double step_length) const {
   return step_length * potential_.problem().h < kSettled * contact_.model().size;
 }
 
-/// It begins where the step began: a matrix that does not serve has squeezed surfaces against each other, and from there
-/// Newton's steps are short.
+/// It begins where the step began: a matrix that does not serve has squeezed surfaces against each other, and from
+/// there Newton's steps are short.
 void ContactDescent::end_by_newton(Iterate& current, StepReport& report) {
   const double progress = contact_.progress();
   contact_.begin_step(potential_.problem());

@@ -187,8 +187,8 @@ bool WarpCancelingStepper::restore() {
   return options_.solve != LinearSolve::direct || cholesky_.factor(matrix_.matrix()) == FactorStatus::ok;
 }
 
-/// v*: the velocities with the uniform change of free parts, prescribed where prescribed, also by springs: stiff as these
-/// are, what they still have to pull would drown all else in the residual of conjugate gradients.
+/// v*: the velocities with the uniform change of free parts, prescribed where prescribed, also by springs: stiff as
+/// these are, what they still have to pull would drown all else in the residual of conjugate gradients.
 void WarpCancelingStepper::predict() {
   const double h = problem().h;
   if (turns()) {
@@ -361,8 +361,8 @@ bool WarpCancelingStepper::solve_iteratively(StepReport& report) {
     product_.set(with_grabs_);
   }
   preconditioner_->set(product_);
-  // The tolerance is that of the system for v' itself, begun at v*: relative to its right-hand side, but for the rows of
-  // what is prescribed.
+  // The tolerance is that of the system for v' itself, begun at v*: relative to its right-hand side, but for the rows
+  // of what is prescribed.
   double reference = 1;
   if (!options_.absolute_residual) {
     product_.multiply(predicted_, scratch_);
