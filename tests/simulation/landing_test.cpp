@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pliant/simulation/simulation.hpp"
-#include "pliant/solvers/catalogue.hpp"
+#include "support/solver_names.hpp"
 
 namespace pliant {
 namespace landing {
@@ -44,17 +44,8 @@ TEST_P(Landing, SucceedsAndTurnsAroundAboveTheFloor) {
   EXPECT_GT(momentum, 0) << "it is on its way up again";
 }
 
-std::vector<std::string> solver_names() {
-  std::vector<std::string> names;
-  for (const SolverEntry& entry : solver_catalogue()) names.push_back(entry.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Solvers, Landing, ::testing::ValuesIn(solver_names()), [](const auto& instance) {
-  std::string name = instance.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Solvers, Landing, ::testing::ValuesIn(testing::solver_names()),
+                         [](const auto& instance) { return testing::identifier(instance.param); });
 
 }  // namespace
 }  // namespace landing

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "pliant/simulation/simulation.hpp"
-#include "pliant/solvers/catalogue.hpp"
+#include "support/solver_names.hpp"
 
 namespace pliant {
 namespace small_stiff {
@@ -40,17 +40,8 @@ TEST_P(SmallStiff, CubeFallsOverAndLiesOnAFace) {
   EXPECT_NEAR(height / simulation.model()->nodes(), 0.0005, 1e-5);
 }
 
-std::vector<std::string> solver_names() {
-  std::vector<std::string> names;
-  for (const SolverEntry& entry : solver_catalogue()) names.push_back(entry.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Solvers, SmallStiff, ::testing::ValuesIn(solver_names()), [](const auto& instance) {
-  std::string name = instance.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Solvers, SmallStiff, ::testing::ValuesIn(testing::solver_names()),
+                         [](const auto& instance) { return testing::identifier(instance.param); });
 
 TEST(SmallStiff, PendulumOfSteelSwingsInFewIterations) {
   Simulation simulation(parse_scene(R"(
