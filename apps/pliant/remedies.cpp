@@ -20,7 +20,7 @@ std::string option(const Scene& scene, const std::string& what, const std::strin
 
 std::string other_solver(const Scene& scene) {
   const std::string robust = SceneSolver().name;
-  return scene.solver.name == robust ? "" : line("another solver:", "--solver " + robust);
+  return scene.solver.name == robust || !scene.links.empty() ? "" : line("another solver:", "--solver " + robust);
 }
 
 /// A tenth of each that is not given by keyframes alone.
@@ -55,7 +55,10 @@ std::string weaker_loads(const Scene& scene) {
 }  // namespace
 
 std::string remedies(const Scene& scene, const StepReport& report) {
-  const std::string smaller = line("a smaller time step:", fmt::format("--set simulation.dt={:.6g}", scene.dt / 2));
+  // Frames stay when they were.
+  const std::string smaller =
+      line("a smaller time step:",
+           fmt::format("--set simulation.dt={:.6g} --set output.every={}", scene.dt / 2, 2 * scene.output.every));
   // Where Newton's method ends the sweeps, its tolerance is what counts.
   const std::string of_sweeps = option(scene, "a looser tolerance:", "correction_tolerance", "0.001");
   const std::string looser = of_sweeps.empty() ? option(scene, "a looser tolerance:", "tolerance", "0.1") : of_sweeps;
@@ -83,7 +86,7 @@ std::string remedies(const Scene& scene, const StepReport& report) {
       return smaller + line("a gentler boundary:", "--set script.NAME.imposition=penalty") +
              line("a law that survives it:", "--set body.0.material=stable-neo-hookean");
     case Outcome::intersecting_start:
-      return line("bodies further apart:", "--set body.0.translate=\"[0, 1, 0]\", or as far as it takes");
+      return line("bodies further apart:", "--set body.NAME.translate=\"[X, Y, Z]\", what is said above added to it");
     case Outcome::not_finite:
       return weaker_loads(scene) + smaller +
              "  softer materials, slower scripts, or a coarser mesh: the numbers overflowed\n";

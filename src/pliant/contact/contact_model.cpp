@@ -65,6 +65,7 @@ double depth_at_start(const Collider& collider, const VecX& rest, const std::vec
   double depth = -std::numeric_limits<double>::infinity();
   const auto look = [&](Index i) { depth = std::max(depth, -distance(collider, pose, node(rest, i)).value); };
   for (const ContactBody& body : bodies) {
+    if (body.is_driven) continue;
     for (const Triangle& t : body.triangles) std::for_each(t.begin(), t.end(), look);
     for (const Edge& e : body.edges) std::for_each(e.begin(), e.end(), look);
     std::for_each(body.points.begin(), body.points.end(), look);
@@ -124,15 +125,16 @@ std::size_t group_named(const ContactModel& model, const std::string& name) {
                                              : fmt::format("did you mean '{}'?", close)));
 }
 
-void set_pairs(ContactModel& model, ContactSurface& surface, std::size_t bodies,
+void set_pairs(ContactModel& model, ContactSurface& surface, const std::vector<ContactBody>& all,
                const std::vector<double>& own_friction) {
-  const std::size_t n = model.group_names.size();
+  const std::size_t n = model.group_names.size(), bodies = all.size();
+  const auto is_driven = [&](std::size_t group) { return group >= bodies || all[group].is_driven; };
   surface.groups = static_cast<Index>(n);
   surface.touches.assign(n * n, 1);
   model.friction.assign(n * n, model.options.friction);
   for (std::size_t a = 0; a < n; ++a)
     for (std::size_t b = 0; b < n; ++b) {
-      if (a >= bodies && b >= bodies) surface.touches[a * n + b] = 0;
+      if (is_driven(a) && is_driven(b)) surface.touches[a * n + b] = 0;
       if (a == b && !model.options.self) surface.touches[a * n + b] = 0;
       if (a < bodies && b < bodies && !model.options.bodies) surface.touches[a * n + b] = 0;
       for (const std::size_t g : {a, b})
@@ -253,7 +255,7 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
     node(model->rest, model->nodes + static_cast<Index>(i)) = vertices[i];
   auto surface =
       std::make_shared<ContactSurface>(make_contact_surface(std::move(triangles), std::move(group), edges, points));
-  set_pairs(*model, *surface, bodies.size(), own_friction);
+  set_pairs(*model, *surface, bodies, own_friction);
   model->surface = std::move(surface);
   measure(*model);
   return model;

@@ -44,6 +44,8 @@ struct ContactBody {
   std::vector<Index> points;  ///< beyond those of triangles and edges
   double young = 0;           ///< Pa; 0: unknown
   double mass = 0;            ///< kg
+  /// Moved by joints, whatever pushes against it: it pushes bodies as a collider does, and colliders do not stop it.
+  bool is_driven = false;
 };
 
 /// Everything about contact that does not change while a simulation runs. Positions [0, nodes) are the model's nodes,

@@ -60,7 +60,7 @@ std::string gravity_of(const Scene& scene) {
 std::string format(const Lame& lame) {
   const double young = lame.mu * (3 * lame.lambda + 2 * lame.mu) / (lame.lambda + lame.mu);
   const double poisson = lame.lambda / (2 * (lame.lambda + lame.mu));
-  return fmt::format("E = {:.4g} Pa, nu = {:.4g}", young, poisson);
+  return fmt::format("E = {:.4g} Pa, nu = {:.6g}", young, poisson);
 }
 
 /// A step that is judged by lengths above the speed at which friction begins to slide may end before it does.
@@ -225,6 +225,8 @@ std::string describe(const Scene& scene, const Model& model) {
     text += fmt::format(
         "  link    {}: {} to {}\n", from.link.name, kJoints[static_cast<int>(from.link.joint)],
         from.link.parent < 0 ? "the world" : scene.links[static_cast<std::size_t>(from.link.parent)].link.name);
+  if (!scene.links.empty() && (model.contact() || model.colliders()))
+    text += "          links are pushed by analytic colliders alone, by their penalty; bodies get out of their way\n";
   for (const SceneAttachment& attachment : scene.attachments)
     text += fmt::format("  attachment {}: {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
                         scene.links[attachment.link].link.name);

@@ -316,6 +316,30 @@ void ModelBuilder::add_energy(std::shared_ptr<const Energy> energy) {
   energies_.push_back(std::move(energy));
 }
 
+/// Penalties of the colliders, on all bodies or on links alone: what joints move, no barrier stops.
+void ModelBuilder::add_penalty(Model& model, bool links_only) const {
+  std::vector<Index> nodes;
+  std::vector<double> masses;
+  for (const Body& body : bodies_) {
+    if (links_only && !body.is_link()) continue;
+    std::vector<Index> vertices;
+    for (const Triangle& t : body.surface()) vertices.insert(vertices.end(), t.begin(), t.end());
+    if (!body.is_solid()) {  // every vertex: a rope has no triangles
+      vertices.resize(body.vertices().size());
+      std::iota(vertices.begin(), vertices.end(), 0);
+    }
+    std::sort(vertices.begin(), vertices.end());
+    vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+    for (Index i : body.nodes_of(vertices)) {
+      nodes.push_back(body.nodes.begin + i);
+      // Most of a link's mass is inside, where nothing touches it.
+      masses.push_back(body.is_link() ? body.mass() / body.nodes.size() : model.mass_.lumped()[nodes.back()]);
+    }
+  }
+  model.colliders_ = std::make_shared<ColliderPenalty>(std::move(nodes), std::move(masses), colliders_);
+  model.energies_.push_back(model.colliders_.get());
+}
+
 std::shared_ptr<const Model> ModelBuilder::build() {
   if (bodies_.empty()) throw InputError("a model needs at least one body");
   require_finite(gravity_, "gravity");
@@ -358,9 +382,14 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   add_loads(*model);
 
   if (!links_.empty()) model->articulation_ = std::make_shared<Articulation>(links_, model->rest_);
-  if (contact_ || ((!colliders_.empty() || !obstacles_.empty()) && collider_law_ == ColliderLaw::barrier)) {
+  const bool by_barrier =
+      contact_ || ((!colliders_.empty() || !obstacles_.empty()) && collider_law_ == ColliderLaw::barrier);
+  if (by_barrier) {
     std::vector<ContactBody> touching;
-    for (const Body& body : bodies_) touching.push_back(contact_body(body));
+    for (const Body& body : bodies_) {
+      touching.push_back(contact_body(body));
+      touching.back().is_driven = body.is_link();
+    }
     const ContactOptions options = contact_ ? *contact_ : ContactOptions{.bodies = false};
     model->contact_ = make_contact_model(options, model->rest_, touching, colliders_, obstacles_);
   } else if (!obstacles_.empty()) {
@@ -368,24 +397,8 @@ std::shared_ptr<const Model> ModelBuilder::build() {
         fmt::format("collider '{}' is a surface, which no penalty keeps bodies away from; leave "
                     "simulation.colliders = \"barrier\"",
                     obstacles_.front().name));
-  } else if (!colliders_.empty()) {
-    std::vector<Index> nodes;
-    for (const Body& body : bodies_) {
-      std::vector<Index> vertices;
-      for (const Triangle& t : body.surface()) vertices.insert(vertices.end(), t.begin(), t.end());
-      if (!body.is_solid()) {  // every vertex: a rope has no triangles
-        vertices.resize(body.vertices().size());
-        std::iota(vertices.begin(), vertices.end(), 0);
-      }
-      std::sort(vertices.begin(), vertices.end());
-      vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
-      for (Index i : body.nodes_of(vertices)) nodes.push_back(body.nodes.begin + i);
-    }
-    std::vector<double> masses;
-    for (Index i : nodes) masses.push_back(model->mass_.lumped()[i]);
-    model->colliders_ = std::make_shared<ColliderPenalty>(std::move(nodes), std::move(masses), colliders_);
-    model->energies_.push_back(model->colliders_.get());
   }
+  if (!colliders_.empty() && (!by_barrier || !links_.empty())) add_penalty(*model, by_barrier);
   model->initial_.activation = model->activation({}, 0);
   model->initial_.x = model->rest_;
   model->initial_.v.setZero(3 * Eigen::Index(nodes_));

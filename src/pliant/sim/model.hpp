@@ -46,6 +46,8 @@ struct Body {
   std::shared_ptr<const SpringEnergy> springs;
 
   bool is_solid() const { return mesh != nullptr; }
+  /// The points of a rigid link, which joints move.
+  bool is_link() const { return network && network->source == "link"; }
   const Energy& energy() const { return elastic ? static_cast<const Energy&>(*elastic) : *springs; }
   /// At rest; the first nodes of the body.
   std::span<const Vec3> vertices() const;
@@ -217,6 +219,7 @@ class ModelBuilder {
     Vec3 force;
   };
   void add_loads(Model& model) const;
+  void add_penalty(Model& model, bool links_only) const;
   void add_solid(const BodyOptions& options, Body& body) const;
   void add_network(const BodyOptions& options, Body& body) const;
   void check_nodes(const std::vector<Index>& nodes, const std::string& what) const;

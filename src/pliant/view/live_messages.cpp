@@ -23,7 +23,7 @@ YoungPoisson young_poisson(const Lame& lame) {
 
 Json describe_body(const Model& model, const Scene& scene, const Surface& surface, std::size_t b) {
   const Body& body = model.bodies()[b];
-  const bool is_link = b >= scene.bodies.size();
+  const bool is_link = body.is_link();
   Json json = {{"name", body.name},
                {"kind", body.is_solid() ? "solid"
                         : is_link       ? "link"

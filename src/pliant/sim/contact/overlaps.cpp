@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 
+#include "pliant/contact/aabb.hpp"
+
 namespace pliant {
 
 namespace {
@@ -25,12 +27,36 @@ struct Overlap {
   }
 };
 
-/// How far an edge that cuts a triangle reaches through its plane.
-double reach_through(const Vec3& e0, const Vec3& e1, const Vec3& t0, const Vec3& t1, const Vec3& t2) {
+/// How far an edge that cuts a triangle reaches through its plane, and which end does.
+struct Reach {
+  double depth;  ///< m
+  Vec3 end;
+};
+
+Reach reach_through(const Vec3& e0, const Vec3& e1, const Vec3& t0, const Vec3& t1, const Vec3& t2) {
   const Vec3 area = (t1 - t0).cross(t2 - t0);
-  if (!(area.norm() > 0)) return 0;
+  if (!(area.norm() > 0)) return {0, e0};
   const Vec3 n = area.normalized();
-  return std::min(std::abs(n.dot(e0 - t0)), std::abs(n.dot(e1 - t0)));
+  const double d0 = std::abs(n.dot(e0 - t0)), d1 = std::abs(n.dot(e1 - t0));
+  return d0 <= d1 ? Reach{d0, e0} : Reach{d1, e1};
+}
+
+Vec3 centre_of(const ContactSurface& s, Index group, const VecX& positions) {
+  Aabb box;
+  for (Index p : s.points)
+    if (s.group[at(p)] == group) box.include(Vec3(node(positions, p)));
+  return 0.5 * (box.min + box.max);
+}
+
+/// Along the axis in which two bodies are farthest from each other.
+Vec3 way_apart(const Vec3& from_first_to_second) {
+  Eigen::Index axis = 0;
+  if (!(from_first_to_second.cwiseAbs().maxCoeff(&axis) > 0)) axis = 1;
+  return Vec3::Unit(axis) * (from_first_to_second[axis] < 0 ? -1 : 1);
+}
+
+std::string describe_way(const std::string& body, const Vec3& by) {
+  return fmt::format("; move '{}' by ({:.3g}, {:.3g}, {:.3g}) m", body, by.x(), by.y(), by.z());
 }
 
 }  // namespace
@@ -50,8 +76,9 @@ std::string describe_overlaps(const ContactModel& model, const ObstacleState& ob
     const Edge& e = s.edges[at(first)];
     const Triangle& t = s.triangles[at(second)];
     const Vec3 e0 = node(positions, e[0]), e1 = node(positions, e[1]);
+    const Reach reach = reach_through(e0, e1, node(positions, t[0]), node(positions, t[1]), node(positions, t[2]));
     overlaps[std::minmax(s.group[at(e[0])], s.group[at(t[0])])].include(
-        reach_through(e0, e1, node(positions, t[0]), node(positions, t[1]), node(positions, t[2])), 0.5 * (e0 + e1),
+        reach.depth, reach.end,
         fmt::format("edge ({}, {}) of '{}' cuts triangle {} of '{}'", e[0], e[1],
                     model.group_names[at(s.group[at(e[0])])], second, model.group_names[at(s.group[at(t[0])])]));
   }
@@ -67,17 +94,29 @@ std::string describe_overlaps(const ContactModel& model, const ObstacleState& ob
     const std::string& body = model.group_names[at(groups.first)];
     const std::string where =
         fmt::format("near ({:.4g}, {:.4g}, {:.4g})", overlap.place.x(), overlap.place.y(), overlap.place.z());
-    if (groups.second < 0)
+    const double apart = overlap.depth + 2 * model.options.dhat;
+    if (groups.second < 0) {
       text += fmt::format("'{}' lies up to {:.3g} m behind plane '{}' with {} vertices, {} ({})", body, overlap.depth,
                           model.planes[at(-1 - groups.second)].name, overlap.count, where, overlap.example);
-    else if (groups.first == groups.second)
+      text += describe_way(body, apart * obstacles.planes[at(-1 - groups.second)].normal);
+      continue;
+    }
+    if (groups.first == groups.second) {
       text += fmt::format("'{}' cuts itself, up to {:.3g} m deep, {} ({} edges; {})", body, overlap.depth, where,
                           overlap.count, overlap.example);
-    else
-      text += fmt::format("'{}' and '{}', up to {:.3g} m deep, {} ({} edges; {})", body,
-                          model.group_names[at(groups.second)], overlap.depth, where, overlap.count, overlap.example);
+      continue;
+    }
+    // Groups of bodies come before those of obstacles.
+    const std::string& other = model.group_names[at(groups.second)];
+    const bool is_obstacle = std::any_of(model.obstacles.begin(), model.obstacles.end(),
+                                         [&](const auto& placed) { return placed.group == groups.second; });
+    const Vec3 between = centre_of(s, groups.second, positions) - centre_of(s, groups.first, positions);
+    text += overlap.depth > 0 ? fmt::format("'{}' and '{}', up to {:.3g} m deep, {} ({} edges; {})", body, other,
+                                            overlap.depth, where, overlap.count, overlap.example)
+                              : fmt::format("'{}' and '{}' touch exactly, {}", body, other, where);
+    text += describe_way(is_obstacle ? body : other, apart * way_apart(is_obstacle ? Vec3(-between) : between));
   }
-  return text + ". Contact needs surfaces that are apart: move them by that much, or exclude the pair from contact";
+  return text + ". Contact needs surfaces that are apart; or exclude the pair from contact";
 }
 
 }  // namespace pliant

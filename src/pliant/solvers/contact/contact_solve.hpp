@@ -9,7 +9,7 @@ namespace pliant {
 /// How accurately linearly implicit families solve for contact.
 struct ContactSolveOptions {
   double tolerance = 1e-4;   ///< a correction slower than this is the last, m/s; above eps_v sliding bodies would stick
-  int max_iterations = 100;  ///< in a step
+  int max_iterations = 1000;  ///< in a step
 };
 
 /// Contact for the linearly implicit families (docs/contact.md, "Linearly implicit families"): their own step is taken

@@ -12,7 +12,6 @@ namespace {
 NewtonOptions newton_options() {
   NewtonOptions options;
   options.criterion.kind = Criterion::step_length;
-  options.max_iterations = 100;
   return options;
 }
 

@@ -22,7 +22,6 @@ constexpr double kHeadlong = 0.1;
 NewtonOptions newton_options(const CriterionOptions& criterion) {
   NewtonOptions options;
   options.criterion = criterion;
-  options.max_iterations = 200;
   options.linear.solver = LinearSolver::direct;  // which has nothing to remember
   return options;
 }
