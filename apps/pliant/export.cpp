@@ -71,6 +71,8 @@ void add_export(CLI::App& app, int& exit_code) {
       ->type_name("LOW HIGH");
   CLI::Option* surface = command->add_flag("--surface", arguments->surface, "The outside of each body (the default)");
   command->add_flag("--volume", arguments->volume, "Every side of every element, to look inside")->excludes(surface);
+  command->add_flag("--visual", arguments->options.animation.visual,
+                    "Visual meshes in place of the bodies that have one, with places in textures and materials");
   command->add_flag("--no-colliders", arguments->no_colliders, "Bodies alone");
   command->callback([arguments, &exit_code] { exit_code = export_it(*arguments); });
 }

@@ -15,8 +15,10 @@ and the remedy; how a step or a run went is in its report.
 from __future__ import annotations
 
 from . import contact
+from ._batch import Batch
 from ._body import Body
 from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
+from ._gradient import Tape, record
 from ._material import Material, material
 from ._meshio import from_meshio, to_meshio
 from ._pliant import (
@@ -50,6 +52,7 @@ from ._study import Comparison, Trial, compare, export, picture, sweep
 from ._surface import Surface, read_surface, write_surface
 
 __all__ = [
+    "Batch",
     "Body",
     "Comparison",
     "Energies",
@@ -70,6 +73,7 @@ __all__ = [
     "State",
     "StepReport",
     "Surface",
+    "Tape",
     "TetMesh",
     "Trial",
     "__commit__",
@@ -87,6 +91,7 @@ __all__ = [
     "picture",
     "read_mesh",
     "read_surface",
+    "record",
     "set_threads",
     "sheet",
     "solvers",

@@ -273,6 +273,52 @@ class Simulation:
         self._load_drivers.append((factor, driven))
         return load
 
+    def add_spring(
+        self,
+        body: BodyLike,
+        at: ArrayLike,
+        to: ArrayLike,
+        *,
+        stiffness: float,
+        to_body: BodyLike = None,
+        rest_length: float | None = None,
+        damping: float | None = None,
+        name: str | None = None,
+    ) -> str:
+        """A spring from a place of a body to a place of the world or of another body. Returns its name.
+
+        at:          where it holds the body, as this is at rest: the nearest part of the body moves it, m.
+        to, to_body: its other end: a place of the world, or with `to_body` one of that body at rest, m.
+        stiffness:   N/m.
+        rest_length: m; by default as long as where bodies are at rest. Zero ties the two places together.
+        damping:     resistance to the speed at which its length changes, N s/m.
+        """
+        name = name or _free_name("spring", self._tree.names("spring"))
+        table = {"name": name, "body": self._body_of(body).name, "at": at, "to": to, "stiffness": stiffness}
+        table["to_body"] = None if to_body is None else self._body_of(to_body).name
+        self._tree.append("spring", {**table, "rest_length": rest_length, "damping": damping}, caller())
+        self._changed = True
+        return name
+
+    def attach(
+        self,
+        body: BodyLike,
+        where: Where,
+        to_body: BodyLike,
+        *,
+        stiffness: float | None = None,
+        damping: float | None = None,
+        name: str | None = None,
+    ) -> str:
+        """Ties vertices of a body to another body, each to the place of it that is nearest at rest. Returns its name.
+
+        where:     as for `pin`. Meshes need not match.
+        stiffness: of each tie, N/m; by default a hundred times that of an element of the softer body.
+        damping:   of each tie, N s/m.
+        """
+        table = {"to_body": self._body_of(to_body).name, "stiffness": stiffness, "damping": damping}
+        return self._add("attachment", body, where, name, table)
+
     def add_probe(
         self,
         body: BodyLike,
@@ -444,6 +490,22 @@ class Simulation:
             if one in keys:
                 table.pop(other, None)
         self._tree.set_table(section, {**table, **keys}, caller())
+        self._changed = True
+
+    def change(self, kind: str, name: str, /, **keys: Any) -> None:
+        """Changes keys of a part that is there, between steps: sim.change("body", "beam", young=2e6).
+
+        kind: "body", "pin", "load", "spring", "collider", ...; name: as given or returned when it was added. With None a
+        key returns to its default. The model is built anew before the next step; bodies keep positions and velocities.
+        """
+        self._tree.change(kind, name, {key.rstrip("_"): value for key, value in keys.items()}, caller())
+        self._changed = True
+
+    def remove(self, kind: str, name: str, /) -> None:
+        """Takes a part away, between steps: sim.remove("pin", "left")."""
+        self._tree.remove(kind, name, caller())
+        if kind == "body":
+            self._bodies = [body for body in self._bodies if body.name != name]
         self._changed = True
 
     @property

@@ -12,6 +12,8 @@ void bind_energy(pybind11::module_& module);
 void bind_contact(pybind11::module_& module);
 void bind_scene(pybind11::module_& module);
 void bind_simulation(pybind11::module_& module);
+void bind_batch(pybind11::module_& module);
+void bind_gradient(pybind11::module_& module);
 void bind_run(pybind11::module_& module);
 void bind_study(pybind11::module_& module);
 void bind_linalg(pybind11::module_& module);

@@ -32,6 +32,8 @@ PYBIND11_MODULE(_pliant, module) {
   pliant::python::bind_contact(module);
   pliant::python::bind_scene(module);
   pliant::python::bind_simulation(module);
+  pliant::python::bind_batch(module);
+  pliant::python::bind_gradient(module);
   pliant::python::bind_run(module);
   pliant::python::bind_study(module);
   pliant::python::bind_linalg(module);

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bindings.hpp"
 #include "energy.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/base/nearest.hpp"
 #include "pliant/scene/overrides.hpp"
 #include "tet_mesh.hpp"
 
@@ -86,14 +88,16 @@ void SceneTree::append(const std::string& kind, const py::dict& table, const std
   Value entry = to_value(table, origin);
   Value small{Value::Table{}, root_.origin};
   for (const Value::Entry& part : root_.table())
-    if (part.key != "body" && part.key != "pin" && part.key != "script" && part.key != "load" && part.key != "probe")
+    if (part.key != "body" && part.key != "pin" && part.key != "script" && part.key != "load" && part.key != "probe" &&
+        part.key != "spring" && part.key != "attachment")
       small.table().push_back(part);
   if (kind != "body") {
     Value::List bodies;
     const Value* wanted = entry.find("body");
     for (const Value& body : list_of(root_, "body")) {
       const Value* name = body.find("name");
-      if (!wanted || (name && name->is_text() && wanted->is_text() && name->text() == wanted->text()))
+      if (!wanted || entry.find("to_body") ||
+          (name && name->is_text() && wanted->is_text() && name->text() == wanted->text()))
         bodies.push_back(body);
     }
     if (bodies.empty()) bodies = list_of(root_, "body");
@@ -102,6 +106,40 @@ void SceneTree::append(const std::string& kind, const py::dict& table, const std
   list_of(small, kind).push_back(entry);
   scene_of(std::move(small));
   list_of(root_, kind).push_back(std::move(entry));
+}
+
+std::size_t SceneTree::index_of(const std::string& kind, const std::string& name, const std::string& origin) const {
+  const std::vector<std::string> all = names(kind);
+  const auto found = std::find(all.begin(), all.end(), name);
+  if (found != all.end()) return static_cast<std::size_t>(found - all.begin());
+  const std::string near = nearest(name, all);
+  throw InputError(fmt::format("{}: there is no {} '{}'{}", origin, kind, name,
+                               near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
+}
+
+void SceneTree::change(const std::string& kind, const std::string& name, const py::dict& table,
+                       const std::string& origin) {
+  const std::size_t index = index_of(kind, name, origin);
+  Value root = root_;
+  Value& entry = list_of(root, kind)[index];
+  for (const auto& [key, value] : table) {
+    const std::string word = py::str(key);
+    entry.erase(word);
+    if (!value.is_none())
+      entry.table().push_back({word, origin, to_value(py::reinterpret_borrow<py::object>(value), origin)});
+  }
+  scene_of(root);
+  root_ = std::move(root);
+}
+
+void SceneTree::remove(const std::string& kind, const std::string& name, const std::string& origin) {
+  const std::size_t index = index_of(kind, name, origin);
+  Value root = root_;
+  Value::List& list = list_of(root, kind);
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
+  if (list.empty()) root.erase(kind);
+  scene_of(root);
+  root_ = std::move(root);
 }
 
 std::vector<std::string> SceneTree::names(const std::string& kind) const {
@@ -139,6 +177,12 @@ std::shared_ptr<double> SceneTree::drive_load(const std::string& load) {
 
 Scene SceneTree::scene() const { return scene_of(root_); }
 
+Scene SceneTree::scene_with(const std::vector<std::string>& changes) const {
+  Value root = root_;
+  apply_overrides(root, changes);
+  return scene_of(std::move(root));
+}
+
 Scene SceneTree::scene_of(Value root) const {
   if (path_.empty()) give_an_end(root);
   Scene scene = scene_from_tree(std::move(root), name_, folder_, {{}, solver_}, objects_);
@@ -172,6 +216,9 @@ void bind_scene(py::module_& module) {
       .def("set_table", &SceneTree::set_table)
       .def("set_text", &SceneTree::set_text)
       .def("append", &SceneTree::append)
+      .def("change", &SceneTree::change)
+      .def("remove", &SceneTree::remove)
+      .def("scene_with", &SceneTree::scene_with)
       .def("names", &SceneTree::names)
       .def("add_mesh", &SceneTree::add_mesh)
       .def("add_vertices", &SceneTree::add_vertices)

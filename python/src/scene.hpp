@@ -22,6 +22,10 @@ class SceneTree {
   void set_text(const std::string& key, const std::string& text, const std::string& origin);
   /// Adds a [[body]], a [[pin]] or the like.
   void append(const std::string& kind, const py::dict& table, const std::string& origin);
+  /// Changes keys of the one of this name; None takes a key away.
+  void change(const std::string& kind, const std::string& name, const py::dict& table, const std::string& origin);
+  /// Takes it away.
+  void remove(const std::string& kind, const std::string& name, const std::string& origin);
   /// The names of the [[...]] of a kind, as the scene will have them.
   std::vector<std::string> names(const std::string& kind) const;
 
@@ -33,9 +37,12 @@ class SceneTree {
   void add_energy(std::shared_ptr<const Energy> energy) { objects_.energies.push_back(std::move(energy)); }
 
   Scene scene() const;
+  /// With some keys changed, as on the command line.
+  Scene scene_with(const std::vector<std::string>& changes) const;
   const Value& root() const { return root_; }
 
  private:
+  std::size_t index_of(const std::string& kind, const std::string& name, const std::string& origin) const;
   Scene scene_of(Value root) const;
   void check_alone(Value root, const std::string& key, const std::string& origin) const;
 

@@ -88,8 +88,7 @@ const Body& body_at(const SharedSimulation& self, std::size_t index) { return se
 /// The body, which must be one of finite elements.
 const Body& solid_at(const SharedSimulation& self, std::size_t index) {
   const Body& body = body_at(self, index);
-  if (!body.is_solid())
-    throw InputError(fmt::format("body '{}' is a network of springs, which has no elements", body.name));
+  if (!body.is_solid()) throw InputError(fmt::format("body '{}' is no solid, and has no elements", body.name));
   return body;
 }
 

@@ -68,6 +68,7 @@ RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folde
   frames_ = read_list(folder_, "result.pvd");
   if (frames_.empty()) throw InputError(fmt::format("{}/result.pvd lists no frames", folder_.string()));
   if (std::filesystem::exists(folder_ / "colliders.pvd")) colliders_ = read_list(folder_, "colliders.pvd");
+  if (std::filesystem::exists(folder_ / "visual.pvd")) visual_ = read_list(folder_, "visual.pvd");
   name_ = std::filesystem::weakly_canonical(folder_).filename().string();
   if (!std::filesystem::exists(folder_ / "summary.json")) return;
   using Json = nlohmann::json;

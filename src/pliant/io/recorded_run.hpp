@@ -25,6 +25,8 @@ class RecordedRun {
   const std::vector<Frame>& frames() const { return frames_; }
   /// Empty where the scene has no colliders.
   const std::vector<Frame>& colliders() const { return colliders_; }
+  /// Visual meshes; empty where no body has one.
+  const std::vector<Frame>& visual() const { return visual_; }
   const std::string& name() const { return name_; }
   const std::string& title() const { return title_; }
   /// Against gravity, unit; +y where there is none.
@@ -39,7 +41,7 @@ class RecordedRun {
 
  private:
   std::filesystem::path folder_;
-  std::vector<Frame> frames_, colliders_;
+  std::vector<Frame> frames_, colliders_, visual_;
   std::string name_, title_;
   std::vector<std::string> bodies_;
   Vec3 up_ = Vec3::UnitY();

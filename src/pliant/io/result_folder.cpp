@@ -23,14 +23,15 @@ bool in_use(const std::filesystem::path& folder) {
 
 /// Removes what runs write, and nothing else: the folder may hold a person's own files.
 void remove_results(const std::filesystem::path& folder) {
-  for (const char* name :
-       {"result.pvd", "colliders.pvd", "steps.jsonl", "probes.csv", "summary.json", "picture.png", "film.png"})
+  for (const char* name : {"result.pvd", "colliders.pvd", "visual.pvd", "steps.jsonl", "probes.csv", "summary.json",
+                           "picture.png", "film.png"})
     std::filesystem::remove(folder / name);
   std::error_code error;
   for (const char* name : {"frames", "checkpoints"}) {
     for (const auto& entry : std::filesystem::directory_iterator(folder / name, error)) {
       const std::string file = entry.path().filename().string();
-      if (file.starts_with("frame_") || file.starts_with("colliders_") || file.starts_with("step_"))
+      if (file.starts_with("frame_") || file.starts_with("colliders_") || file.starts_with("visual_") ||
+          file.starts_with("step_"))
         std::filesystem::remove(entry.path());
     }
     std::filesystem::remove(folder / name, error);  // only when empty
@@ -58,8 +59,10 @@ void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame
   std::vector<std::filesystem::path> later;
   for (const auto& entry : std::filesystem::directory_iterator(folder / "frames", error)) {
     long long number = 0;
-    if (std::sscanf(entry.path().filename().c_str(), "frame_%lld", &number) == 1 && number > frame)
-      later.push_back(entry.path());
+    const std::filesystem::path name = entry.path().filename();
+    const bool is_frame =
+        std::sscanf(name.c_str(), "frame_%lld", &number) == 1 || std::sscanf(name.c_str(), "visual_%lld", &number) == 1;
+    if (is_frame && number > frame) later.push_back(entry.path());
   }
   for (const auto& file : later) std::filesystem::remove(file);
 }
@@ -72,6 +75,7 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
       simulation_(simulation),
       frames_(folder_, simulation.model(), simulation.scene().output.fields),
       colliders_(folder_, simulation.scene(), *simulation.model()),
+      visual_(folder_, simulation.scene(), *simulation.model()),
       checkpoints_(folder_ / "checkpoints") {
   in_use(folder_);  // or it is a file
   if (start != RunStart::resume) std::filesystem::create_directories(folder_);
@@ -113,10 +117,12 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
   simulation_.restore(checkpoint->snapshot);
   probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));
   frames_.set_model(simulation_.model());
+  if (simulation_.cuts_made() > 0) visual_.follow(simulation_.scene(), *simulation_.model());
   frame_times_ = std::move(checkpoint->frames);
   for (std::size_t k = 0; k < frame_times_.size(); ++k) {
     frames_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
     colliders_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
+    visual_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
   }
   frames_.add_not_finite(checkpoint->not_finite);
   remove_frames_after(folder_, static_cast<std::int64_t>(frame_times_.size()) - 1);
@@ -124,7 +130,10 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
 }
 
 void ResultFolder::follow_cut() {
-  queue_.post([this, model = simulation_.model()] { frames_.set_model(model); });
+  queue_.post([this, model = simulation_.model(), scene = simulation_.scene()] {
+    frames_.set_model(model);
+    visual_.follow(scene, *model);
+  });
 }
 
 void ResultFolder::add_report(std::int64_t step, double time, const StepReport& report) {
@@ -152,6 +161,7 @@ void ResultFolder::write_frame() {
   queue_.post([this, number = static_cast<std::int64_t>(frame_times_.size()), frame] {
     frames_.write(number, frame->state, frame->elements, frame->nodes);
     colliders_.write(number, frame->state.time);
+    visual_.write(number, frame->state.time, frame->state.x);
   });
   frame_times_.push_back(simulation_.state()->time);
 }
@@ -172,6 +182,7 @@ void ResultFolder::write_lists() {
   probes_->flush_to_disk();
   frames_.write_list();
   colliders_.write_list();
+  visual_.write_list();
 }
 
 void ResultFolder::save() {

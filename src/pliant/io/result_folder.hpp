@@ -13,16 +13,17 @@
 #include "pliant/io/output_queue.hpp"
 #include "pliant/io/probe_log.hpp"
 #include "pliant/io/telemetry.hpp"
+#include "pliant/io/visual_frames.hpp"
 
 namespace pliant {
 
 /// How a run treats what is in its folder already.
 enum class RunStart { fresh, replace, resume };
 
-/// The folder a run leaves behind: result.pvd, colliders.pvd and frames/, steps.jsonl, probes.csv, summary.json,
-/// checkpoints/, picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or continued, and
-/// while one run writes to it no other may (FolderLock). After a kill at any instant, `resume` finds the newest
-/// checkpoint, removes what was half written, cuts the lists back to it and goes on as if nothing had happened.
+/// The folder a run leaves behind: result.pvd, colliders.pvd, visual.pvd and frames/, steps.jsonl, probes.csv,
+/// summary.json, checkpoints/, picture.png, film.png. It never mixes two runs: a folder in use is refused, replaced or
+/// continued, and while one run writes to it no other may (FolderLock). After a kill at any instant, `resume` finds the
+/// newest checkpoint, removes what was half written, cuts the lists back to it and goes on as if nothing had happened.
 ///
 /// Frames and checkpoints are written in the order they were asked for, while the simulation goes on; finish() and
 /// leave() wait for them. std::system_error, when one could not be written, comes from the next call.
@@ -67,6 +68,7 @@ class ResultFolder {
   Simulation& simulation_;
   FrameWriter frames_;
   ColliderFrames colliders_;
+  VisualFrames visual_;
   CheckpointFolder checkpoints_;
   std::vector<double> frame_times_;  ///< of those due in their turn, s
   std::optional<std::int64_t> saved_;
@@ -74,7 +76,7 @@ class ResultFolder {
   std::optional<StepLog> log_;
   std::optional<ProbeLog> probes_;
   RunTotals totals_;
-  OutputQueue queue_;  ///< the only one to touch frames_ and checkpoints_ once the run has begun
+  OutputQueue queue_;  ///< the only one to touch frames_, visual_ and checkpoints_ once the run has begun
 };
 
 }  // namespace pliant

@@ -37,6 +37,9 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
       json["order"] = body.elements->reference().order();
       json["material"] = body.law->info().name;
       for (const Fibres& fibres : body.fibres) json["fibres"].push_back(fibres.law->info().name);
+    } else if (body.shell) {
+      json["triangles"] = body.surface().size();
+      json["thickness"] = body.shell->material().thickness;
     } else {
       json["springs"] = body.springs->stencils().count();
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,6 +16,18 @@ struct TriangleMesh {
   std::map<std::string, std::vector<Index>> sets;  ///< named vertex sets
   std::string source = "surface";                  ///< file or generator, for messages
   std::vector<std::string> notes;                  ///< what a person should know about how it was read
+
+  /// How it looks, where an OBJ file says so: places in a texture, those of the corners of each triangle (all -1 where
+  /// it has none), names of materials, the one of each triangle (-1: none), and the file that describes them.
+  struct Look {
+    std::vector<std::array<double, 2>> places;
+    std::vector<Triangle> corners;
+    std::vector<std::string> materials;
+    std::vector<Index> material;
+    std::string library;
+    bool none() const { return places.empty() && materials.empty(); }
+  };
+  Look look = {};
 };
 
 /// Throws InputError, its message beginning with the source of the mesh, when there are no triangles, when a triangle

@@ -126,12 +126,60 @@ std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
   return std::make_shared<const TetMesh>(std::move(data));
 }
 
+/// Drops vertices that no triangle has.
+void keep_corners(SpringNetwork& network) {
+  std::vector<Index> number(network.vertices.size(), -1);
+  for (const Triangle& t : network.triangles)
+    for (Index v : t) number[at(v)] = 0;
+  std::vector<Vec3> vertices;
+  for (std::size_t v = 0; v < number.size(); ++v)
+    if (number[v] == 0) {
+      number[v] = static_cast<Index>(vertices.size());
+      vertices.push_back(network.vertices[v]);
+    }
+  for (Triangle& t : network.triangles)
+    for (Index& v : t) v = number[at(v)];
+  for (auto& [name, set] : network.sets) {
+    std::erase_if(set, [&](Index v) { return number[at(v)] < 0; });
+    for (Index& v : set) v = number[at(v)];
+  }
+  std::erase_if(network.sets, [](const auto& set) { return set.second.empty(); });
+  network.vertices = std::move(vertices);
+}
+
 std::shared_ptr<const SpringNetwork> make_network(const SceneMesh& source) {
   if (!source.cloth) return std::make_shared<const SpringNetwork>(edge_springs(*make_mesh(source)));
   SpringNetwork network = cloth(*source.cloth);
   const double area = source.scale.x() * source.scale.z();
   for (double& share : network.measure) share *= area;
   place(source, network.vertices);
+  return std::make_shared<const SpringNetwork>(std::move(network));
+}
+
+/// The triangles of a surface file or a sheet, or those on the outside of any other mesh, with the sets these have.
+std::shared_ptr<const SpringNetwork> make_shell(const SceneMesh& source, double thickness) {
+  SpringNetwork network;
+  if (source.cloth) {
+    network = cloth(*source.cloth);
+    network.springs.clear();
+    place(source, network.vertices);
+  } else if (!source.file.empty() && is_surface_file(source.file)) {
+    TriangleMesh surface = read_surface(source.file);
+    network.vertices = std::move(surface.vertices);
+    network.triangles = std::move(surface.triangles);
+    network.sets = std::move(surface.sets);
+    network.source = surface.source;
+    place(source, network.vertices);
+  } else {
+    const auto mesh = make_mesh(source);
+    network.vertices.assign(mesh->vertices().begin(), mesh->vertices().end());
+    network.triangles.assign(mesh->surface().begin(), mesh->surface().end());
+    network.sets = mesh->sets();
+    network.source = mesh->source();
+  }
+  keep_corners(network);
+  network.measure = vertex_areas(network.vertices, network.triangles);
+  for (double& share : network.measure) share *= thickness;
   return std::make_shared<const SpringNetwork>(std::move(network));
 }
 
@@ -142,6 +190,11 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
   options.velocity = body.velocity;
   options.angular_velocity = body.angular_velocity;
   options.damping = body.damping;
+  if (body.shell) {
+    options.network = make_shell(body.mesh, body.shell->thickness);
+    options.shell = body.shell;
+    return options;
+  }
   if (body.springs) {
     options.network = make_network(body.mesh);
     options.springs = *body.springs;
@@ -192,7 +245,29 @@ void add_driven_script(const SceneScript& script, ModelBuilder& builder) {
       {script.name, nodes, {}, script.imposition, script.sigma, script.start, script.release, script.driven});
 }
 
+/// Bodies that are attached to each other touch where they are, and do not repel each other, unless a pair says so.
+ContactOptions with_attached_pairs(const Scene& scene) {
+  ContactOptions options = scene.contact->options;
+  for (const SceneAttachment& attachment : scene.attachments) {
+    if (!attachment.to_body) continue;
+    const std::string &first = scene.bodies[attachment.body].name, &second = scene.bodies[*attachment.to_body].name;
+    const bool is_given = std::any_of(options.pairs.begin(), options.pairs.end(), [&](const auto& pair) {
+      return (pair.first == first && pair.second == second) || (pair.first == second && pair.second == first);
+    });
+    if (!is_given) options.pairs.push_back({first, second, options.friction, false});
+  }
+  return options;
+}
+
 }  // namespace
+
+TriangleMesh read_visual(const SceneBody& body) {
+  return at_origin(body.origin, [&] {
+    TriangleMesh surface = read_surface(body.visual->file);
+    place(*body.visual, surface.vertices);
+    return surface;
+  });
+}
 
 std::shared_ptr<const Model> build_model(const Scene& scene) {
   ModelBuilder builder;
@@ -223,12 +298,17 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
                             collider.collider.motion, friction > 0 ? friction : -1});
     });
   builder.set_collider_law(scene.collider_law);
-  if (scene.contact) builder.set_contact(scene.contact->options);
+  if (scene.contact) builder.set_contact(with_attached_pairs(scene));
   for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
   for (const SceneAttachment& attachment : scene.attachments)
     at_origin(attachment.origin, [&] {
+      if (attachment.to_body)
+        return builder.add_attachment({attachment.name, attachment.body,
+                                       vertices_of(attachment.where, builder.body(attachment.body)),
+                                       *attachment.to_body, attachment.stiffness, attachment.damping});
       builder.attach(static_cast<Index>(attachment.link), nodes_of(attachment.where, builder.body(attachment.body)));
     });
+  for (const SceneSpring& spring : scene.springs) at_origin(spring.origin, [&] { builder.add_spring(spring.spring); });
   for (const auto& energy : scene.energies) builder.add_energy(energy);
   return at_origin(scene.contact ? scene.contact->origin : "", [&] { return builder.build(); });
 }

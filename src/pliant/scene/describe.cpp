@@ -155,6 +155,14 @@ std::string describe(const Scene& scene, const Model& model) {
     const SceneBody& from = scene.bodies[b];
     const Body& body = model.bodies()[b];
     const InBox box = bounding_box(body.vertices());
+    if (body.shell) {
+      const ShellMaterial& shell = body.shell->material();
+      text += fmt::format("  body    {}: {} vertices, {} triangles, {} to {} m\n", body.name, body.vertices().size(),
+                          body.surface().size(), format_vector(box.min), format_vector(box.max));
+      text += fmt::format("          a shell of {:.4g} m, E = {:.4g} Pa, nu = {:.4g}, {:.4g} kg/m^3, {:.4g} kg\n",
+                          shell.thickness, shell.young, shell.poisson, from.density, body.mass());
+      continue;
+    }
     if (!body.is_solid()) {
       text += fmt::format("  body    {}: {} vertices, {} springs, {} to {} m\n", body.name, body.vertices().size(),
                           body.springs->stencils().count(), format_vector(box.min), format_vector(box.max));
@@ -228,8 +236,17 @@ std::string describe(const Scene& scene, const Model& model) {
   if (!scene.links.empty() && (model.contact() || model.colliders()))
     text += "          links are pushed by analytic colliders alone, by their penalty; bodies get out of their way\n";
   for (const SceneAttachment& attachment : scene.attachments)
-    text += fmt::format("  attachment {}: {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
-                        scene.links[attachment.link].link.name);
+    text += fmt::format(
+        "  attachment {}: {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
+        attachment.to_body ? scene.bodies[*attachment.to_body].name : scene.links[attachment.link].link.name);
+  for (std::size_t i = 0; i < scene.springs.size(); ++i) {
+    const SpringOptions& spring = scene.springs[i].spring;
+    const Tie& tie = model.ties()->ties()[model.ties()->ties().size() - scene.springs.size() + i];
+    text += fmt::format(
+        "  spring  {}: {} to {}, {:.4g} N/m, {:.4g} m long at rest{}\n", spring.name, scene.bodies[spring.body].name,
+        spring.to_body ? scene.bodies[*spring.to_body].name : format_vector(spring.to), spring.stiffness,
+        tie.rest_length, spring.damping > 0 ? fmt::format(", damped by {:.4g} N s/m", spring.damping) : "");
+  }
   for (const SceneCut& cut : scene.cuts)
     text += fmt::format("  cut     {}: {} by a {} at {:.4g} s\n", cut.name, scene.bodies[cut.body].name,
                         std::holds_alternative<CutPlane>(cut.surface) ? "plane" : "surface", cut.time);

@@ -88,10 +88,15 @@ const Section& body_section() {
     const std::vector<Setting> first = {
         {.name = "mesh",
          .kind = Kind::text,
-         .summary = "Read a mesh file (MEDIT, Gmsh, TetGen, VTK or VTU); a relative path starts at the scene file's "
-                    "folder.",
+         .summary = "Read a mesh file (MEDIT, Gmsh, TetGen, VTK or VTU; for shells OBJ, PLY or STL); a relative path "
+                    "starts at the scene file's folder.",
          .example = "\"bunny.mesh\""},
         cloth_key(),
+        {.name = "visual",
+         .kind = Kind::text,
+         .summary = "An OBJ, PLY or STL file with a finer surface, which moves with the body and is scaled, turned and "
+                    "moved with its mesh: for exports and the viewer.",
+         .example = "\"bunny-fine.obj\""},
         {.name = "scale",
          .kind = Kind::factor,
          .summary = "Scales the mesh, first of the three transformations; three numbers scale x, y and z.",
@@ -123,7 +128,7 @@ const Section& body_section() {
     for (Setting& key : material_keys()) s.keys.push_back(std::move(key));
     const std::vector<Setting> rest = {
         {.name = "density",
-         .summary = "Mass per volume at rest; for cloth, mass per area (kg/m^2).",
+         .summary = "Mass per volume at rest; for cloth of springs, mass per area (kg/m^2).",
          .unit = "kg/m^3",
          .fallback = "1000.0",
          .limits = kPositive,
@@ -406,15 +411,76 @@ const Section& gravity_keyframe_section() {
 const Section& attachment_section() {
   static const Section section{"[[attachment]]",
                                "in [[attachment]]",
-                               "Fastens vertices of a body to a link.",
+                               "Fastens vertices of a body to another body, or to a link. Meshes need not match: "
+                               "each vertex is tied to the place of the other body that is nearest at rest, and stays "
+                               "at its distance from it. In [contact], bodies that are attached to each other do not "
+                               "touch each other, unless a pair says so.",
                                {name_key("attachment"),
                                 body_key(),
-                                where_key("The vertices that move with the link.", true),
+                                where_key("The vertices that are fastened.", true),
+                                {.name = "to_body",
+                                 .kind = Kind::text,
+                                 .summary = "Name of the body that they are tied to.",
+                                 .example = "\"bone\""},
                                 {.name = "link",
                                  .kind = Kind::text,
-                                 .summary = "Name of the link.",
-                                 .example = "\"forearm\"",
-                                 .required = true}}};
+                                 .summary = "Name of the link that they move with.",
+                                 .example = "\"forearm\""},
+                                {.name = "stiffness",
+                                 .summary = "Of each tie to a body; by default a hundred times that of an element of "
+                                            "the softer one.",
+                                 .unit = "N/m",
+                                 .example = "1e5",
+                                 .limits = kPositive},
+                                {.name = "damping",
+                                 .summary = "Of each tie to a body; by default none.",
+                                 .unit = "N s/m",
+                                 .example = "10",
+                                 .limits = kNotNegative}},
+                               {{{{"to_body"}, {"link"}}, true}}};
+  return section;
+}
+
+const Section& spring_section() {
+  static const Section section{
+      "[[spring]]",
+      "in [[spring]]",
+      "A spring from a place of a body to a place of another, of the same, or of the world. Its energy is "
+      "k/2 (length - rest_length)^2; a rest length of zero ties its ends together.",
+      {name_key("spring"),
+       body_key(),
+       {.name = "at",
+        .kind = Kind::vector,
+        .summary = "Where it holds the body, as this is at rest: the nearest part of the body moves it.",
+        .unit = "m",
+        .example = "[0.5, 0, 0]",
+        .required = true},
+       {.name = "to_body",
+        .kind = Kind::text,
+        .summary = "Name of the body of its other end; by default that stays where it is.",
+        .example = "\"frame\""},
+       {.name = "to",
+        .kind = Kind::vector,
+        .summary = "Its other end: a place of the world, or of `to_body` at rest.",
+        .unit = "m",
+        .example = "[0.5, 1, 0]",
+        .required = true},
+       {.name = "stiffness",
+        .summary = "Its force per length.",
+        .unit = "N/m",
+        .example = "200",
+        .limits = kPositive,
+        .required = true},
+       {.name = "rest_length",
+        .summary = "How long it is without a force; by default as long as where bodies are at rest.",
+        .unit = "m",
+        .example = "0.8",
+        .limits = kNotNegative},
+       {.name = "damping",
+        .summary = "Its resistance to the speed at which its length changes.",
+        .unit = "N s/m",
+        .fallback = "0.0",
+        .limits = kNotNegative}}};
   return section;
 }
 
@@ -661,8 +727,12 @@ const Section& scene_keys() {
        {.name = "link", .kind = Kind::tables, .summary = "Rigid links.", .section = &link_section()},
        {.name = "attachment",
         .kind = Kind::tables,
-        .summary = "What is fastened to links.",
+        .summary = "What is fastened to other bodies and to links.",
         .section = &attachment_section()},
+       {.name = "spring",
+        .kind = Kind::tables,
+        .summary = "Springs between bodies, and to the world.",
+        .section = &spring_section()},
        {.name = "cut", .kind = Kind::tables, .summary = "Cuts of bodies.", .section = &cut_section()},
        {.name = "solver",
         .kind = Kind::table,

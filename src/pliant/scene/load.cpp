@@ -56,6 +56,17 @@ Selection to_selection(const Value& value, const SceneObjects& objects) {
   return selection;
 }
 
+std::filesystem::path existing_file(const Value& file, const std::filesystem::path& folder) {
+  const std::filesystem::path path =
+      std::filesystem::path(file.text()).is_absolute() ? std::filesystem::path(file.text()) : folder / file.text();
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    fail(file.origin,
+         fmt::format("there is no mesh file '{}'; it is taken from the folder of the scene file: looked for {}",
+                     file.text(), path.lexically_normal().string()));
+  return path;
+}
+
 SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const SceneObjects& objects) {
   SceneMesh mesh;
   for (const Setting& key : generator_keys()) {
@@ -76,14 +87,7 @@ SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const 
   } else if (const auto given = objects.meshes.find(body.at("mesh").text()); given != objects.meshes.end()) {
     mesh.given = given->second;
   } else {
-    const Value& file = body.at("mesh");
-    mesh.file =
-        std::filesystem::path(file.text()).is_absolute() ? std::filesystem::path(file.text()) : folder / file.text();
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(mesh.file, error))
-      fail(file.origin,
-           fmt::format("there is no mesh file '{}'; 'mesh' is taken from the folder of the scene file: looked for {}",
-                       file.text(), mesh.file.lexically_normal().string()));
+    mesh.file = existing_file(body.at("mesh"), folder);
   }
   const Value& scale = body.at("scale");
   mesh.scale = scale.is_list() ? to_vector(scale) : Vec3::Constant(scale.number());
@@ -103,6 +107,10 @@ SceneBody to_body(const Value& table, const std::filesystem::path& folder, const
   body.origin = table.origin;
   body.mesh = to_mesh(table, folder, objects);
   body.order = to_int(table.at("order"));
+  if (const Value* visual = table.find("visual")) {
+    body.visual = body.mesh;
+    body.visual->file = existing_file(*visual, folder);
+  }
   read_material(table, folder, body);
   body.density = table.at("density").number();
   body.velocity = to_vector(table.at("velocity"));
@@ -137,19 +145,20 @@ std::vector<std::string> names_of(const Value* list, const std::string& kind) {
   return names;
 }
 
-std::size_t body_index(const Value& table, const std::vector<std::string>& bodies, const std::string& kind) {
-  const Value* given = table.find("body");
-  if (!given) {
-    if (bodies.size() == 1) return 0;
-    fail(table.origin, fmt::format("[[{}]] needs the key 'body', since there are several; for example: body = \"{}\"",
-                                   kind, bodies.front()));
-  }
+std::size_t body_named(const Value& name, const std::vector<std::string>& bodies) {
   for (std::size_t i = 0; i < bodies.size(); ++i)
-    if (bodies[i] == given->text()) return i;
-  const std::string near = nearest(given->text(), bodies);
-  fail(given->origin, fmt::format("there is no body '{}'; {}", given->text(),
-                                  near.empty() ? fmt::format("choose one of {}", fmt::join(bodies, ", "))
-                                               : fmt::format("did you mean '{}'?", near)));
+    if (bodies[i] == name.text()) return i;
+  const std::string near = nearest(name.text(), bodies);
+  fail(name.origin, fmt::format("there is no body '{}'; {}", name.text(),
+                                near.empty() ? fmt::format("choose one of {}", fmt::join(bodies, ", "))
+                                             : fmt::format("did you mean '{}'?", near)));
+}
+
+std::size_t body_index(const Value& table, const std::vector<std::string>& bodies, const std::string& kind) {
+  if (const Value* given = table.find("body")) return body_named(*given, bodies);
+  if (bodies.size() == 1) return 0;
+  fail(table.origin, fmt::format("[[{}]] needs the key 'body', since there are several; for example: body = \"{}\"",
+                                 kind, bodies.front()));
 }
 
 std::array<bool, 3> to_axes(const Value& value) {
@@ -166,6 +175,15 @@ std::array<bool, 3> to_axes(const Value& value) {
   return axes;
 }
 
+/// The time of a keyframe, which becomes `previous`.
+double later_time(const Value& frame, double& previous) {
+  const double time = frame.at("time").number();
+  if (!(time > previous))
+    fail(frame.at("time").origin,
+         fmt::format("'time' must increase from one keyframe to the next, but {} follows {}", time, previous));
+  return previous = time;
+}
+
 void read_keyframes(const Value& list, const Value* rotate, Motion& motion) {
   double previous = -std::numeric_limits<double>::infinity();
   if (list.list().empty())
@@ -173,11 +191,7 @@ void read_keyframes(const Value& list, const Value* rotate, Motion& motion) {
          "'keyframes' in [[script]] is empty; give at least one, for example: keyframes = [{time = 0, translate = [0, "
          "0, 0]}]");
   for (const Value& frame : list.list()) {
-    const double time = frame.at("time").number();
-    if (!(time > previous))
-      fail(frame.at("time").origin,
-           fmt::format("'time' must increase from one keyframe to the next, but {} follows {}", time, previous));
-    previous = time;
+    const double time = later_time(frame, previous);
     if (const Value* t = frame.find("translate")) motion.translation.keys.push_back({time, to_vector(*t)});
     if (const Value* angle = frame.find("angle")) {
       if (!rotate)
@@ -245,13 +259,8 @@ Keyframes<T> to_keyframes(const Value& list, const std::string& key, const std::
   Keyframes<T> keyframes;
   if (list.list().empty())
     fail(list.origin, fmt::format("the keyframes in {} are empty; give at least one, or leave the key out", section));
-  for (const Value& frame : list.list()) {
-    const double time = frame.at("time").number();
-    if (!keyframes.keys.empty() && !(time > keyframes.keys.back().time))
-      fail(frame.at("time").origin, fmt::format("'time' must increase from one keyframe to the next, but {} follows {}",
-                                                time, keyframes.keys.back().time));
-    keyframes.keys.push_back({time, read(frame.at(key))});
-  }
+  double previous = -std::numeric_limits<double>::infinity();
+  for (const Value& frame : list.list()) keyframes.keys.push_back({later_time(frame, previous), read(frame.at(key))});
   return keyframes;
 }
 
@@ -560,6 +569,9 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
     SceneProbe probe{name, body, to_selection(table.at("where"), objects), {}, table.origin};
     const std::vector<std::string>& known =
         scene_keys().find("probe")->section->find("quantities")->choices;  // in the order of ProbeQuantity
+    if (table.at("quantities").list().empty())
+      fail(table.at("quantities").origin,
+           "'quantities' in [[probe]] is empty; name what to record, for example: quantities = [\"displacement\"]");
     for (const Value& quantity : table.at("quantities").list())
       probe.quantities.push_back(
           static_cast<ProbeQuantity>(std::find(known.begin(), known.end(), quantity.text()) - known.begin()));
@@ -570,8 +582,32 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
     scene.links.push_back(to_link(root.find("link")->list()[i], links[i],
                                   {links.begin(), links.begin() + static_cast<std::ptrdiff_t>(i)}));
   each("attachment", [&](const Value& table, const std::string& name, std::size_t body) {
-    scene.attachments.push_back(
-        {name, body, to_selection(table.at("where"), objects), link_index(table.at("link"), links), table.origin});
+    SceneAttachment attachment{name, body, to_selection(table.at("where"), objects), 0, {}, 0, 0, table.origin};
+    if (const Value* link = table.find("link")) attachment.link = link_index(*link, links);
+    if (const Value* to = table.find("to_body")) attachment.to_body = body_named(*to, bodies);
+    for (const auto& [key, number] :
+         {std::pair("stiffness", &attachment.stiffness), std::pair("damping", &attachment.damping)})
+      if (const Value* given = table.find(key)) {
+        if (!attachment.to_body)
+          fail(given->origin,
+               fmt::format("'{}' in [[attachment]] goes with 'to_body': what is fastened to a link moves "
+                           "with it; leave it out",
+                           key));
+        *number = given->number();
+      }
+    scene.attachments.push_back(std::move(attachment));
+  });
+  each("spring", [&](const Value& table, const std::string& name, std::size_t body) {
+    SpringOptions spring;
+    spring.name = name;
+    spring.body = body;
+    spring.place = to_vector(table.at("at"));
+    if (const Value* to_body = table.find("to_body")) spring.to_body = body_named(*to_body, bodies);
+    spring.to = to_vector(table.at("to"));
+    spring.stiffness = table.at("stiffness").number();
+    if (const Value* length = table.find("rest_length")) spring.rest_length = length->number();
+    spring.damping = table.at("damping").number();
+    scene.springs.push_back({spring, table.origin});
   });
   each("cut", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.cuts.push_back({name, body, to_cut_surface(table, folder), table.at("time").number(), table.origin});

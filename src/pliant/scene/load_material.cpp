@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "pliant/materials/valanis_landel.hpp"
+#include "pliant/mesh/read_mesh.hpp"
 #include "pliant/scene/load_support.hpp"
 
 namespace pliant {
@@ -98,6 +99,23 @@ SceneFibres to_fibres(const Value& table, const std::filesystem::path& folder) {
   return fibres;
 }
 
+/// Its law is that of ShellEnergy.
+void read_shell(const Value& table, const Value& shell, SceneBody& body) {
+  for (const char* key : {"springs", "c10", "curves", "young_field", "poisson_field", "fibres", "regions", "visual"})
+    if (const Value* given = table.find(key))
+      fail(given->origin, fmt::format("'{}' does not go with 'shell'; remove one of them", key));
+  for (const char* key : {"material", "order"})
+    if (const Value& given = table.at(key); given.given != Given::as_default)
+      fail(given.origin,
+           fmt::format("'{}' is for solids; a shell has a law of its own (docs/shells.md); remove it", key));
+  if (!table.find("young") && !table.find("mu"))
+    fail(table.origin, "a shell needs 'young' and 'poisson' or 'mu' and 'lambda'; for example: young = 1e6");
+  const Lame lame = to_lame(table);
+  const double sum = lame.lambda + lame.mu;
+  body.shell = ShellMaterial{lame.mu * (3 * lame.lambda + 2 * lame.mu) / sum, lame.lambda / (2 * sum),
+                             shell.at("thickness").number(), shell.at("bending").number()};
+}
+
 }  // namespace
 
 Vec3 to_vector(const Value& value) {
@@ -125,6 +143,14 @@ Lame to_lame(const Value& table) {
 void read_material(const Value& table, const std::filesystem::path& folder, SceneBody& body) {
   if (const Value* damping = table.find("damping"))
     body.damping = {damping->at("mass").number(), damping->at("stiffness").number()};
+  const Value* shell = table.find("shell");
+  if (shell) return read_shell(table, *shell, body);
+  if (!body.mesh.file.empty() && is_surface_file(body.mesh.file))
+    fail(
+        table.at("mesh").origin,
+        fmt::format("'{}' is a surface; make it a shell with shell = {{thickness = 0.001}}, or a solid by `pliant mesh "
+                    "tetrahedralise`",
+                    table.at("mesh").text()));
   if (const Value* springs = table.find("springs"))
     body.springs = SpringStiffness{springs->at("structural").number(), springs->at("shear").number(),
                                    springs->at("bending").number()};

@@ -139,6 +139,26 @@ const Section& springs_section() {
   return section;
 }
 
+const Section& shell_section() {
+  static const Section section{"body.shell",
+                               "in 'shell' of [[body]]",
+                               "Makes the body a thin shell: of the triangles of its surface file or cloth, or of the "
+                               "surface of any other mesh. Its shape at rest is that of the mesh. It takes `young` and "
+                               "`poisson`; see [shells](shells.md).",
+                               {{.name = "thickness",
+                                 .summary = "How thick it is.",
+                                 .unit = "m",
+                                 .example = "0.001",
+                                 .limits = kPositive,
+                                 .required = true},
+                                {.name = "bending",
+                                 .summary = "What its resistance to bending is multiplied by: cloth of threads that "
+                                            "slide bends more easily than its thickness says.",
+                                 .fallback = "1.0",
+                                 .limits = kNotNegative}}};
+  return section;
+}
+
 const Section& damping_section() {
   static const Section section{"body.damping",
                                "in 'damping' of [[body]]",
@@ -235,13 +255,18 @@ std::vector<Setting> material_keys() {
        .summary = "Makes it a network of springs, in place of a solid.",
        .example = "{structural = 1000}",
        .section = &springs_section()},
+      {.name = "shell",
+       .kind = Kind::table,
+       .summary = "Makes it a thin shell of triangles, in place of a solid.",
+       .example = "{thickness = 0.001}",
+       .section = &shell_section()},
   };
 }
 
 Setting cloth_key() {
   return {.name = "cloth",
           .kind = Kind::table,
-          .summary = "Generate a sheet of springs; `density` is then in kg/m^2.",
+          .summary = "Generate a sheet: of springs, with `density` in kg/m^2, or with `shell` of triangles.",
           .example = "{size = [1, 1], cells = [40, 40]}",
           .section = &cloth_section()};
 }

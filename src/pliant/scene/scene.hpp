@@ -9,6 +9,7 @@
 
 #include "pliant/mesh/cutting.hpp"
 #include "pliant/mesh/generators.hpp"
+#include "pliant/mesh/triangle_mesh.hpp"
 #include "pliant/scene/selection.hpp"
 #include "pliant/settings/value.hpp"
 #include "pliant/sim/fibre_field.hpp"
@@ -60,6 +61,8 @@ struct SceneBody {
   std::string young_field, poisson_field;  ///< element fields of the mesh in place of `lame`; both or none
   std::vector<SceneFibres> fibres;
   std::optional<SpringStiffness> springs;  ///< a network in place of a solid
+  std::optional<ShellMaterial> shell;      ///< a shell of the mesh's triangles in place of it
+  std::optional<SceneMesh> visual;         ///< a file with a finer surface that moves with it, put where its mesh is
   RayleighDamping damping;
   std::vector<SceneRegion> regions;  ///< a later one holds where two overlap
   double density = 1000;
@@ -133,12 +136,19 @@ struct SceneLink {
   std::string origin;
 };
 
-/// Vertices of a body that move with a link.
+/// Vertices of a body that move with a link, or are tied to another body.
 struct SceneAttachment {
   std::string name;
   std::size_t body = 0;
   Selection where;
   std::size_t link = 0;
+  std::optional<std::size_t> to_body;  ///< in place of a link
+  double stiffness = 0, damping = 0;   ///< of each tie, N/m and N s/m; no stiffness: chosen by the model
+  std::string origin;
+};
+
+struct SceneSpring {
+  SpringOptions spring;
   std::string origin;
 };
 
@@ -205,6 +215,7 @@ struct Scene {
   std::vector<SceneCollider> colliders;
   std::vector<SceneLink> links;  ///< parents before their children
   std::vector<SceneAttachment> attachments;
+  std::vector<SceneSpring> springs;
   std::vector<SceneCut> cuts;  ///< by time
   std::optional<SceneContact> contact;
   SceneSolver solver;
@@ -237,6 +248,9 @@ Scene parse_scene(std::string_view text, const std::string& name, const std::fil
 /// The same for a tree that code has put together.
 Scene scene_from_tree(Value root, const std::string& name, const std::filesystem::path& folder = ".",
                       const SceneChanges& changes = {}, const SceneObjects& objects = {});
+
+/// The finer surface of a body that has one, where the scene puts it. Throws InputError.
+TriangleMesh read_visual(const SceneBody& body);
 
 /// Reads or generates the meshes and builds the model. Throws InputError with the origin of the part at fault.
 std::shared_ptr<const Model> build_model(const Scene& scene);

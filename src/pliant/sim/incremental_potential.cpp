@@ -34,6 +34,7 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, c
       colliders_("colliders", *model_, collider_energies(*model_)),
       penalties_(*model_) {
   if (!model_->surface_loads().empty()) loads_.emplace(*model_);
+  if (model_->ties()) ties_.emplace(*model_);
   if (model_->contact()) {
     contact_ = std::make_unique<ContactStep>(model_->contact());
     contact_pattern_.emplace(model_->pattern());
@@ -48,6 +49,7 @@ void IncrementalPotential::begin_step(const State& state, double time_step) {
   penalties_.begin_step(problem_);
   grabs_.begin_step(problem_);
   if (loads_) loads_->begin_step(problem_);
+  if (ties_) ties_->begin_step(problem_);
   if (damping_) damping_->begin_step(problem_);
   start_ = problem_.x_n;
   if (contact_) {
@@ -63,6 +65,7 @@ double IncrementalPotential::value(const VecX& x, Terms terms) {
   const Pose pose = problem_.pose(x);
   double value = inertia_.evaluate(x, nullptr, terms.inertia) + grabs_.value(pose) + penalties_.value(pose);
   if (loads_) value += loads_->value(pose);
+  if (ties_) value += ties_->value(pose);
   if (terms.damping && damping_) value += damping_->value(pose);
   if (terms.elasticity) value += elasticity_.value(pose);
   if (terms.colliders) value += colliders_.value(pose);
@@ -85,6 +88,7 @@ double IncrementalPotential::sum_gradients(const VecX& x, VecX& g, Terms terms) 
   if (terms.damping && damping_) value += damping_->add_gradient(pose, g);
   value += grabs_.add_gradient(pose, g);
   if (loads_) value += loads_->add_gradient(pose, g);
+  if (ties_) value += ties_->add_gradient(pose, g);
   if (terms.elasticity) value += elasticity_.add_gradient(pose, g);
   if (terms.further) value += further_.add_gradient(pose, g);
   if (terms.colliders) value += colliders_.add_gradient(pose, g);
@@ -104,10 +108,10 @@ void IncrementalPotential::support_forces(const VecX& x, VecX& f) {
 
 double IncrementalPotential::stored_energy(const VecX& x, VecX* g) {
   const Pose pose = problem_.pose(x);
-  if (!g) return elasticity_.value(pose) + further_.value(pose);
-  g->setZero(x.size());
-  const double value = elasticity_.add_gradient(pose, *g);
-  return value + further_.add_gradient(pose, *g);
+  if (g) g->setZero(x.size());
+  const double value = g ? elasticity_.add_gradient(pose, *g) + further_.add_gradient(pose, *g)
+                         : elasticity_.value(pose) + further_.value(pose);
+  return ties_ ? value + ties_->stored(pose, g) : value;
 }
 
 double IncrementalPotential::collider_energy(const VecX& x) { return colliders_.value(problem_.pose(x)); }
@@ -136,6 +140,7 @@ void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection,
   penalties_.add_hessian(pose, projection, H);
   grabs_.add_hessian(pose, projection, H);
   if (loads_) loads_->add_hessian(pose, projection, H);
+  if (ties_) ties_->add_hessian(pose, projection, H);
 }
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
@@ -200,6 +205,7 @@ void IncrementalPotential::rest_hessian(BlockMatrix& A) {
   rest_stiffness(A);
   penalties_.add_hessian(rest, Projection::analytic, A);
   grabs_.add_hessian(rest, Projection::analytic, A);
+  if (ties_) ties_->add_stored_hessian(rest, Projection::analytic, A);
   if (damping_) damping_->add_at_rest(1 / problem_.h, A);
   inertia_.add_hessian(rest, Projection::analytic, A);
   A.eliminate(problem_.boundary.fixed);

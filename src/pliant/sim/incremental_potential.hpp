@@ -7,6 +7,7 @@
 #include "pliant/sim/load_term.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/term.hpp"
+#include "pliant/sim/tie_term.hpp"
 
 namespace pliant {
 
@@ -26,8 +27,9 @@ struct Terms {
 ///          + contact,
 ///   x~ = x^n + h v^n,   W(v) = 1/2 v^T D v,   D = alpha M + beta K(x^n)   (Rayleigh damping, lagged),
 ///
-/// the sum of the terms of term.hpp for one StepProblem. Prescribed unknowns have a zero gradient and identity rows in
-/// the Hessian. Every family can be asked for it, also those that do not minimise it: it is what all are measured by.
+/// with springs and attachments among Phi: the sum of the terms of term.hpp for one StepProblem. Prescribed unknowns
+/// have a zero gradient and identity rows in the Hessian. Every family can be asked for it, also those that do not
+/// minimise it: it is what all are measured by.
 class IncrementalPotential final : public StepFunction {
  public:
   IncrementalPotential(std::shared_ptr<const Model> model, const ProblemOptions& options);
@@ -45,8 +47,8 @@ class IncrementalPotential final : public StepFunction {
   double value(const VecX& x, Terms terms = {});
   double gradient(const VecX& x, VecX& g) override { return gradient(x, g, Terms{}); }
   double gradient(const VecX& x, VecX& g, Terms terms);
-  /// What is stored in the bodies and in energies from code, J. With g, which it overwrites, the gradient over all
-  /// unknowns, those too that are prescribed.
+  /// What is stored in the bodies, in springs between them and in energies from code, J. With g, which it overwrites,
+  /// the gradient over all unknowns, those too that are prescribed.
   double stored_energy(const VecX& x, VecX* g = nullptr);
   /// The forces by which pins and scripts hold x in place, N: on prescribed unknowns all that the equation of the step
   /// leaves over, elsewhere the pull of penalties. Overwrites f.
@@ -71,6 +73,8 @@ class IncrementalPotential final : public StepFunction {
   /// A = H on the model's pattern + what linearise_contact() gave last.
   void copy_with_contact(const BlockMatrix& H, const BlockMatrix& contact, BlockMatrix& A) const;
   void rest_hessian(BlockMatrix& A) override;
+  /// Springs and attachments; null when there are none.
+  TieTerm* ties() { return ties_ ? &*ties_ : nullptr; }
   /// D of this step, over all unknowns; null for models without damping.
   const BlockMatrix* damping() { return damping_ ? &damping_->matrix() : nullptr; }
 
@@ -111,6 +115,7 @@ class IncrementalPotential final : public StepFunction {
   PenaltyTerm penalties_;
   GrabTerm grabs_;
   std::optional<LoadTerm> loads_;  ///< on surfaces
+  std::optional<TieTerm> ties_;
   std::optional<DampingTerm> damping_;
   std::unique_ptr<ContactStep> contact_;
   std::optional<ContactPattern> contact_pattern_;

@@ -46,6 +46,10 @@ double elastic_energy_scale(const Model& model) {
       const auto &k = body.springs->stiffness(), &r = body.springs->rest_length();
       for (std::size_t s = 0; s < k.size(); ++s) sum += 0.5 * k[s] * r[s] * r[s];
     }
+    if (body.shell) {
+      const ShellMaterial& shell = body.shell->material();
+      for (double area : body.shell->areas()) sum += 0.5 * shell.young * shell.thickness * area;
+    }
     if (!body.is_solid()) continue;
     for (Index e = 0; e < body.elements->element_count(); ++e) {
       const auto i = static_cast<std::size_t>(e);

@@ -68,7 +68,9 @@ struct SurfaceLoad {
   double rest_volume = 0;  ///< of the gas, m^3
   LoadFactor factor;
 
-  bool has_potential() const { return kind != LoadKind::traction; }
+  /// Whether its forces are the gradient of an energy, which a step then minimises: those of a pressure in a closed
+  /// surface are.
+  bool has_potential() const { return kind != LoadKind::traction && faces->is_closed(); }
 };
 
 /// A gas at an instant: its pressure beyond that outside (Pa), what the volume makes of it per m^3 (Pa/m^3, never

@@ -2,25 +2,18 @@
 
 namespace pliant {
 
-namespace {
-
-/// Pressure on an open surface has none; its forces stay for a step (add_surface_forces).
-bool has_energy(const SurfaceLoad& load) { return load.has_potential() && load.faces->is_closed(); }
-
-}  // namespace
-
 LoadTerm::Part::Part(const Model& model, const SurfaceLoad& from)
     : load(from), energy(*from.faces), assembler(model.nodes(), {&energy}) {}
 
 LoadTerm::LoadTerm(const Model& model) {
   for (const SurfaceLoad& load : model.surface_loads())
-    if (has_energy(load)) parts_.push_back(std::make_unique<Part>(model, load));
+    if (load.has_potential()) parts_.push_back(std::make_unique<Part>(model, load));
 }
 
 void LoadTerm::begin_step(const StepProblem& problem) {
   std::size_t k = 0;
   for (auto& part : parts_) {
-    while (!has_energy(problem.surface_loads[k])) ++k;
+    while (!problem.surface_loads[k].has_potential()) ++k;
     const Vec3& origin = problem.load_origins[k++];
     part->factor = part->load.factor.at(problem.end);
     part->energy.set(part->factor * part->load.pressure, origin);

@@ -57,6 +57,14 @@ std::size_t shared(const std::vector<Index>& a, const std::vector<Index>& b) {
   return std::count_if(b.begin(), b.end(), [&](Index i) { return first.contains(i); });
 }
 
+void check_shell(const ShellMaterial& shell, const std::string& name) {
+  const auto fail = [&](const char* what) { throw InputError(fmt::format("body '{}': {}", name, what)); };
+  if (!(shell.thickness > 0) || !std::isfinite(shell.thickness)) fail("the thickness of a shell must be positive (m)");
+  if (!(shell.young > 0) || !std::isfinite(shell.young)) fail("Young's modulus of a shell must be positive (Pa)");
+  if (!(shell.poisson > -1 && shell.poisson <= 0.5)) fail("Poisson's ratio of a shell lies between -1 and 0.5");
+  if (!(shell.bending >= 0) || !std::isfinite(shell.bending)) fail("'bending' of a shell must not be negative");
+}
+
 void require_finite(const Vec3& v, const std::string& what) {
   if (!v.allFinite()) throw InputError(what + " must be finite");
 }
@@ -156,13 +164,29 @@ void ModelBuilder::add_network(const BodyOptions& options, Body& body) const {
   const auto fail = [&](const std::string& what) {
     throw InputError(fmt::format("body '{}': {}", options.name, what));
   };
-  if (network.vertices.empty() || network.springs.empty()) fail("a spring network needs vertices and springs");
+  if (options.shell) check_shell(*options.shell, options.name);
+  if (options.shell && network.triangles.empty()) fail("a shell needs triangles");
+  if (network.vertices.empty() || (network.springs.empty() && !options.shell))
+    fail("a spring network needs vertices and springs");
   if (network.measure.size() != network.vertices.size())
     fail(fmt::format("{} shares of the area for {} vertices", network.measure.size(), count));
   for (Index i = 0; i < count; ++i)
     if (!network.vertices[static_cast<std::size_t>(i)].allFinite() ||
         !(network.measure[static_cast<std::size_t>(i)] > 0))
-      fail(fmt::format("vertex {} of its springs has no finite position or no area, and so no mass", i));
+      fail(fmt::format("vertex {} has no finite position or no area, and so no mass", i));
+  body.network = options.network;
+  body.nodes = {nodes_, nodes_ + count};
+  if (options.shell) {
+    for (const Triangle& t : network.triangles)
+      for (Index v : t)
+        if (v < 0 || v >= count) fail(fmt::format("a triangle names vertex {}, but there are {}", v, count));
+    try {
+      body.shell = std::make_shared<ShellEnergy>(network.vertices, network.triangles, *options.shell, nodes_);
+    } catch (const InputError& error) {
+      fail(error.what());
+    }
+    return;
+  }
   const SpringStiffness& k = options.springs;
   if (!(k.structural >= 0 && k.shear >= 0 && k.bending >= 0) || !std::isfinite(k.structural + k.shear + k.bending))
     fail("the stiffness of springs must not be negative (N/m)");
@@ -181,8 +205,6 @@ void ModelBuilder::add_network(const BodyOptions& options, Body& body) const {
         (network.vertices[static_cast<std::size_t>(spring.a)] - network.vertices[static_cast<std::size_t>(spring.b)])
             .norm());
   }
-  body.network = options.network;
-  body.nodes = {nodes_, nodes_ + count};
   body.springs = std::make_shared<SpringEnergy>(std::move(ends), std::move(stiffness), std::move(rest));
 }
 
@@ -283,17 +305,28 @@ void ModelBuilder::add_load(LoadOptions options) {
   if (options.body >= bodies_.size())
     throw InputError(
         fmt::format("load '{}' acts on body {}, but there are {}", options.name, options.body, bodies_.size()));
-  further_loads_.push_back(std::move(options));
+  const VecX rest = rest_positions();
+  if (follows(options))
+    surface_loads_.push_back(surface_load(options, bodies_[options.body], rest));
+  else
+    dead_loads_.push_back(dead_load(options, bodies_[options.body], rest));
+}
+
+/// Of all bodies that there are by now.
+VecX ModelBuilder::rest_positions() const {
+  VecX rest(3 * Eigen::Index(nodes_));
+  for (const Body& body : bodies_)
+    for (Index i = 0; i < body.nodes.size(); ++i)
+      node(rest, body.nodes.begin + i) = body.is_solid() ? body.elements->positions()[at(i)] : body.vertices()[at(i)];
+  return rest;
 }
 
 void ModelBuilder::add_loads(Model& model) const {
   for (const Load& load : loads_)
     for (Index i : load.nodes) node(model.external_force_, i) += load.force / static_cast<double>(load.nodes.size());
-  for (const LoadOptions& options : further_loads_) {
-    if (follows(options)) continue;
-    DeadLoad load = dead_load(options, bodies_[options.body], model.rest_);
+  for (const DeadLoad& load : dead_loads_) {
     if (!load.factor.is_constant()) {
-      model.timed_loads_.push_back(std::move(load));
+      model.timed_loads_.push_back(load);
       continue;
     }
     for (std::size_t k = 0; k < load.nodes.size(); ++k) node(model.external_force_, load.nodes[k]) += load.forces[k];
@@ -340,6 +373,11 @@ void ModelBuilder::add_penalty(Model& model, bool links_only) const {
   model.energies_.push_back(model.colliders_.get());
 }
 
+void ModelBuilder::add_attachment(const AttachmentOptions& options) {
+  const std::vector<Tie> ties = make_attachment(options, bodies_);
+  ties_.insert(ties_.end(), ties.begin(), ties.end());
+}
+
 std::shared_ptr<const Model> ModelBuilder::build() {
   if (bodies_.empty()) throw InputError("a model needs at least one body");
   require_finite(gravity_, "gravity");
@@ -355,13 +393,12 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   for (const Body& body : bodies_) model->energies_.push_back(&body.energy());
   model->more_energies_ = energies_;
   for (const auto& energy : energies_) model->energies_.push_back(energy.get());
-  model->rest_.resize(3 * Eigen::Index(nodes_));
-  for (const Body& body : bodies_)
-    for (Index i = 0; i < body.nodes.size(); ++i)
-      node(model->rest_, body.nodes.begin + i) =
-          body.is_solid() ? body.elements->positions()[i] : body.network->vertices[static_cast<std::size_t>(i)];
-  for (const LoadOptions& options : further_loads_)
-    if (follows(options)) model->surface_loads_.push_back(surface_load(options, bodies_[options.body], model->rest_));
+  if (!ties_.empty()) {
+    model->ties_ = std::make_shared<TieEnergy>(ties_);
+    model->energies_.push_back(model->ties_.get());
+  }
+  model->rest_ = rest_positions();
+  model->surface_loads_ = surface_loads_;
   std::vector<PressureEnergy> pressures;  // for what they couple
   for (const SurfaceLoad& load : model->surface_loads_)
     if (load.has_potential()) pressures.emplace_back(*load.faces);

@@ -9,6 +9,7 @@
 #include "pliant/contact/contact_model.hpp"
 #include "pliant/energies/collider_penalty.hpp"
 #include "pliant/energies/elastic.hpp"
+#include "pliant/energies/shell_energy.hpp"
 #include "pliant/energies/spring_energy.hpp"
 #include "pliant/fem/fe_mesh.hpp"
 #include "pliant/mesh/spring_network.hpp"
@@ -18,6 +19,7 @@
 #include "pliant/sim/grab.hpp"
 #include "pliant/sim/load.hpp"
 #include "pliant/sim/mass.hpp"
+#include "pliant/sim/tie.hpp"
 
 namespace pliant {
 
@@ -29,8 +31,8 @@ struct RayleighDamping {
   bool none() const { return mass == 0 && stiffness == 0; }
 };
 
-/// A deformable body and its place in the node array: a solid of finite elements, or a network of springs, which has no
-/// mesh, elements, law and elastic energy.
+/// A deformable body and its place in the node array: a solid of finite elements, or a network of springs or a shell of
+/// triangles, which have no mesh, elements, law and elastic energy.
 struct Body {
   std::string name;
   std::shared_ptr<const TetMesh> mesh;
@@ -38,17 +40,21 @@ struct Body {
   std::shared_ptr<const Law> law;
   std::vector<Lame> lame;  ///< one, or one per element
   std::vector<Fibres> fibres;
-  std::shared_ptr<const SpringNetwork> network;
-  double density = 1000;  ///< kg/m^3, of cloth kg/m^2
+  std::shared_ptr<const SpringNetwork> network;  ///< of a shell without springs
+  double density = 1000;                         ///< kg/m^3, of cloth kg/m^2
   RayleighDamping damping;
   Range nodes;  ///< in the model's node array
   std::shared_ptr<const ElasticEnergy> elastic;
   std::shared_ptr<const SpringEnergy> springs;
+  std::shared_ptr<const ShellEnergy> shell;
 
   bool is_solid() const { return mesh != nullptr; }
   /// The points of a rigid link, which joints move.
   bool is_link() const { return network && network->source == "link"; }
-  const Energy& energy() const { return elastic ? static_cast<const Energy&>(*elastic) : *springs; }
+  const Energy& energy() const {
+    if (elastic) return *elastic;
+    return shell ? static_cast<const Energy&>(*shell) : *springs;
+  }
   /// At rest; the first nodes of the body.
   std::span<const Vec3> vertices() const;
   std::span<const Triangle> surface() const;
@@ -74,6 +80,8 @@ struct BodyOptions {
   int order = 1;                                 ///< 1, 2 or 3
   std::shared_ptr<const SpringNetwork> network;  ///< in place of the mesh
   SpringStiffness springs;
+  /// Makes the triangles of the network a shell, in place of its springs; shares of the volume are its measure.
+  std::optional<ShellMaterial> shell;
   double density = 1000;  ///< kg/m^3, of cloth kg/m^2
   RayleighDamping damping;
   Vec3 velocity = Vec3::Zero();          ///< at t = 0, m/s
@@ -147,6 +155,8 @@ class Model {
   std::span<const Energy* const> energies() const { return energies_; }
   /// Those of them that are no body's elasticity, as they were added.
   std::span<const std::shared_ptr<const Energy>> more_energies() const { return more_energies_; }
+  /// Springs between places, and attachments of bodies to each other; null when there are none.
+  const TieEnergy* ties() const { return ties_.get(); }
   /// Couples the nodes of every energy and of the mass matrix.
   std::shared_ptr<const BlockPattern> pattern() const { return pattern_; }
   State rest_state() const { return initial_; }
@@ -170,6 +180,7 @@ class Model {
   std::shared_ptr<const ContactModel> contact_;
   std::vector<const Energy*> energies_;
   std::vector<std::shared_ptr<const Energy>> more_energies_;
+  std::shared_ptr<const TieEnergy> ties_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
 };
@@ -207,8 +218,11 @@ class ModelBuilder {
   void add_obstacle(Obstacle obstacle) { obstacles_.push_back(std::move(obstacle)); }
   /// A constant force in N spread evenly over the nodes.
   void add_load(std::span<const Index> nodes, const Vec3& total_force);
-  /// Any load. Throws InputError, some of it from build().
+  /// Any load. Throws InputError.
   void add_load(LoadOptions options);
+  /// Between bodies that are there already. Throws InputError.
+  void add_spring(const SpringOptions& options) { ties_.push_back(make_spring(options, bodies_)); }
+  void add_attachment(const AttachmentOptions& options);
   /// Any further potential of the positions; its stencils name global nodes.
   void add_energy(std::shared_ptr<const Energy> energy);
   std::shared_ptr<const Model> build();
@@ -218,6 +232,7 @@ class ModelBuilder {
     std::vector<Index> nodes;
     Vec3 force;
   };
+  VecX rest_positions() const;
   void add_loads(Model& model) const;
   void add_penalty(Model& model, bool links_only) const;
   void add_solid(const BodyOptions& options, Body& body) const;
@@ -235,8 +250,10 @@ class ModelBuilder {
   std::vector<Obstacle> obstacles_;
   std::optional<ContactOptions> contact_;
   std::vector<Load> loads_;
-  std::vector<LoadOptions> further_loads_;
+  std::vector<DeadLoad> dead_loads_;
+  std::vector<SurfaceLoad> surface_loads_;
   std::vector<std::shared_ptr<const Energy>> energies_;
+  std::vector<Tie> ties_;
   Vec3 gravity_ = Vec3::Zero();
   Keyframes<Vec3> gravity_keyframes_;
   MassKind mass_kind_ = MassKind::lumped;

@@ -49,6 +49,11 @@ std::uint64_t hash_materials(const Model& model) {
   probe << 1.3, 0.2, -0.1, 0.1, 0.8, 0.15, -0.2, 0.1, 1.1;
   for (const Body& body : model.bodies()) {
     for (double number : {body.damping.mass, body.damping.stiffness}) hash.add(number);
+    if (body.shell) {
+      const ShellMaterial& shell = body.shell->material();
+      for (double number : {shell.young, shell.poisson, shell.thickness, shell.bending}) hash.add(number);
+      continue;
+    }
     if (!body.is_solid()) {
       for (double stiffness : body.springs->stiffness()) hash.add(stiffness);
       continue;
@@ -71,6 +76,13 @@ std::uint64_t hash_materials(const Model& model) {
     hash.add(energy->name());
     add_nodes(energy->stencils().nodes, hash);
   }
+  if (const TieEnergy* ties = model.ties())
+    for (const Tie& tie : ties->ties()) {
+      add_nodes(tie.nodes, hash);
+      for (double weight : tie.weights) hash.add(weight);
+      hash.add(VecX(tie.offset));
+      for (double number : {tie.stiffness, tie.rest_length, tie.damping}) hash.add(number);
+    }
   hash.add(static_cast<std::int64_t>(model.mass().kind()));
   hash.add(model.mass().lumped());
   return hash.value();

@@ -10,6 +10,14 @@ namespace pliant {
 double characteristic_force(const Model& model) {
   VecX per_node = VecX::Zero(model.nodes());
   for (const Body& body : model.bodies()) {
+    if (body.shell) {  // and likewise for a membrane
+      const ShellMaterial& shell = body.shell->material();
+      for (Index s = 0; s < body.shell->triangle_count(); ++s)
+        for (int a = 0; a < 3; ++a)
+          per_node[body.shell->stencils()[s][a]] +=
+              shell.young * shell.thickness * std::sqrt(body.shell->areas()[at(s)]);
+      continue;
+    }
     if (!body.is_solid()) {  // k r is to a spring what W V |grad N| is to an element
       const Stencils& ends = body.springs->stencils();
       for (Index s = 0; s < ends.count(); ++s)

@@ -44,6 +44,7 @@ FreeParts::FreeParts(const Model& model) : model_(model), part_(at(model.nodes()
         alpha_.push_back(body.damping.mass);
       } else {
         part_[at(i)] = part_[at(find(i))];
+        if (alpha_[at(part_[at(i)])] != body.damping.mass) mixed_.push_back(part_[at(i)]);
       }
       mass_[at(part_[at(i)])] += model.mass().lumped()[i];
     }
@@ -57,6 +58,10 @@ void FreeParts::set_boundary(const StepProblem& problem) {
     if (boundary.fixed[3 * i] || boundary.fixed[3 * i + 1] || boundary.fixed[3 * i + 2]) held_[at(part_[i])] = 1;
   for (Index i : boundary.penalised) hold(i);
   for (const Grab& grab : problem.grabs) hold(grab.nodes[0]);
+  if (const TieEnergy* ties = model_.ties())
+    for (const Tie& tie : ties->ties())
+      if (tie.is_to_world()) hold(tie.nodes[0]);
+  for (Index part : mixed_) held_[at(part)] = 1;
 }
 
 bool FreeParts::none() const { return std::find(held_.begin(), held_.end(), std::uint8_t{0}) == held_.end(); }

@@ -19,7 +19,8 @@ class FreeParts {
  public:
   explicit FreeParts(const Model& model);
 
-  /// Parts with a prescribed, penalised or grabbed node are not free.
+  /// Parts with a prescribed, penalised or grabbed node, or one on a spring to the world, are not free; nor are those
+  /// of several bodies that are not damped alike.
   void set_boundary(const StepProblem& problem);
   /// Nor is the part of this node.
   void hold(Index node) { held_[at(part_[at(node)])] = 1; }
@@ -59,6 +60,7 @@ class FreeParts {
   const Model& model_;
   std::vector<Index> part_;  ///< of each node
   std::vector<double> mass_, alpha_;
+  std::vector<Index> mixed_;  ///< parts of bodies with different damping by mass
   std::vector<std::uint8_t> held_;
 };
 

@@ -44,7 +44,8 @@ bool has_friction(const Model& model) {
 void refuse_body(const Model& model, const Body& body, const SolverSupport& can, std::vector<std::string>& reasons) {
   const auto refuse = [&](const std::string& why) { reasons.push_back(fmt::format("body '{}' {}", body.name, why)); };
   if (!body.is_solid()) {
-    if (!can.cloth && !is_link(model, body)) refuse("is made of springs, and it moves solids only");
+    if (!can.cloth && !is_link(model, body))
+      refuse(body.shell ? "is a shell, and it moves solids only" : "is made of springs, and it moves solids only");
     return;
   }
   const int order = body.elements->reference().order();

@@ -23,7 +23,7 @@ struct SolverSupport {
   bool colliders = true;
   bool friction = true;  ///< with colliders, and in contact where it has that
   bool links = false;    ///< rigid links
-  bool cloth = true;     ///< and other networks of springs
+  bool cloth = true;     ///< other networks of springs, and shells
   bool fibres = true;
   int highest_order = 3;  ///< of elements
   bool consistent_mass = true;

@@ -69,7 +69,7 @@ std::span<const SolverFeature> solver_features() {
       SolverFeature{"colliders", "`[[collider]]`: rigid obstacles", [](const S& s) { return yes(s.colliders); }},
       SolverFeature{"friction", "with colliders, and in contact", [](const S& s) { return yes(s.friction); }},
       SolverFeature{"links", "`[[link]]`: rigid links and joints", [](const S& s) { return yes(s.links); }},
-      SolverFeature{"cloth", "cloth and other networks of springs", [](const S& s) { return yes(s.cloth); }},
+      SolverFeature{"cloth", "shells, cloth and other networks of springs", [](const S& s) { return yes(s.cloth); }},
       SolverFeature{"fibres", "fibres and muscles", [](const S& s) { return yes(s.fibres); }},
       SolverFeature{"order", "the highest order of elements",
                     [](const S& s) { return fmt::format("{}", s.highest_order); }},

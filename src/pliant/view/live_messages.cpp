@@ -35,6 +35,7 @@ Json describe_body(const Model& model, const Scene& scene, const Surface& surfac
                {"mass", body.mass()},
                {"nodes", body.nodes.size()},
                {"elements", body.is_solid() ? static_cast<std::int64_t>(body.mesh->tets().size())
+                            : body.shell    ? static_cast<std::int64_t>(body.surface().size())
                             : body.springs  ? static_cast<std::int64_t>(body.springs->stencils().count())
                                             : 0},
                {"order", is_link ? 1 : scene.bodies[b].order},

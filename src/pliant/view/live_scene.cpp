@@ -139,6 +139,7 @@ void LiveScene::set_stiffness(int body, double scale) {
   for (std::size_t r = 0; r < to.regions.size(); ++r) to.regions[r].lame = scaled(from.regions[r].lame);
   for (std::size_t f = 0; f < to.fibres.size(); ++f)
     to.fibres[f].parameters.stiffness = scale * from.fibres[f].parameters.stiffness;
+  if (from.shell) to.shell->young = scale * from.shell->young;
   if (from.springs)
     to.springs =
         SpringStiffness{scale * from.springs->structural, scale * from.springs->shear, scale * from.springs->bending};

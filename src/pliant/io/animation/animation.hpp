@@ -20,6 +20,8 @@ struct AnimatedSurface {
   std::vector<std::vector<float>> positions;
   /// The field's value at each vertex, for each frame; empty where it is not coloured.
   std::vector<std::vector<float>> values;
+  /// u, v of each vertex in a texture; empty where it has none.
+  std::vector<float> texture = {};
 
   std::size_t vertices() const { return positions.front().size() / 3; }
   const std::vector<float>& positions_at(std::size_t frame) const {
@@ -54,6 +56,8 @@ struct AnimationOptions {
   std::optional<std::array<double, 2>> range = std::nullopt;      ///< of the field; by default all that occurs
   std::optional<std::vector<std::size_t>> frames = std::nullopt;  ///< these, in place of every n-th
   bool colliders = true;
+  bool visual =
+      false;  ///< the visual meshes of bodies that have one, in place of these, without the colours of a field
 };
 
 /// Reads a run's frames. Curved elements become as many flat triangles as their order squared on each side. A body that

@@ -116,6 +116,14 @@ int add_surface(GltfFile& file, const Animation& animation, const AnimatedSurfac
                       {"NORMAL", file.add(n0, "VEC3", 3, kVertices, GltfFile::Bounds::none)}}},
                     {"indices", file.add_indices(creased.triangles)},
                     {"material", add_material(file, surface)}};
+  if (!surface.texture.empty()) {  // whose second coordinate grows downwards here
+    std::vector<float> texture;
+    for (Index v : creased.origin) {
+      texture.push_back(surface.texture[2 * at(v)]);
+      texture.push_back(1 - surface.texture[2 * at(v) + 1]);
+    }
+    primitive["attributes"]["TEXCOORD_0"] = file.add(texture, "VEC2", 2, kVertices, GltfFile::Bounds::none);
+  }
   std::vector<float> c0;
   if (!surface.values.empty()) {
     c0 = linear_colours(animation, surface, 0, creased);

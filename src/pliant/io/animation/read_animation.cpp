@@ -169,10 +169,12 @@ std::string distinct(const std::string& wanted, std::set<std::string>& used) {
 }
 
 void add_bodies(const RecordedRun& run, const std::vector<std::size_t>& chosen, const AnimationOptions& options,
-                std::set<std::string>& names, Animation& animation) {
+                const std::set<std::size_t>& without, std::set<std::string>& names, Animation& animation) {
   const RecordedRun::Frame& last_frame = run.frames()[chosen.back()];
   const VtkGrid last = RecordedRun::read(last_frame);
-  const std::vector<RawSurface> raw = surfaces_of(last, "body", options.faces, last_frame.file.string());
+  std::vector<RawSurface> raw = surfaces_of(last, "body", options.faces, last_frame.file.string());
+  for (std::size_t b : without)
+    if (b < raw.size()) raw[b].triangles.clear();
   std::vector<AnimatedSurface> bodies(raw.size());
   for (std::size_t b = 0; b < raw.size(); ++b) {
     if (raw[b].triangles.empty()) continue;
@@ -199,6 +201,14 @@ void add_bodies(const RecordedRun& run, const std::vector<std::size_t>& chosen, 
     if (!body.triangles.empty()) animation.surfaces.push_back(std::move(body));
 }
 
+/// The name after a region's number.
+std::string region_name(const VtkGrid& grid, std::size_t region, const std::string& fallback) {
+  const std::string prefix = fmt::format("{} ", region);
+  for (const std::string& line : grid.region_names)
+    if (line.starts_with(prefix) && line.size() > prefix.size()) return line.substr(prefix.size());
+  return fallback;
+}
+
 void add_colliders(const RecordedRun& run, std::set<std::string>& names, Animation& animation) {
   const auto& list = run.colliders();
   if (list.empty()) return;
@@ -220,11 +230,7 @@ void add_colliders(const RecordedRun& run, std::set<std::string>& names, Animati
   for (std::size_t c = 0; c < raw.size(); ++c) {
     AnimatedSurface& collider = colliders[c];
     if (raw[c].triangles.empty()) continue;
-    const std::string prefix = fmt::format("{} ", c);
-    collider.name = fmt::format("collider {}", c);
-    for (const std::string& line : first.region_names)
-      if (line.starts_with(prefix) && line.size() > prefix.size()) collider.name = line.substr(prefix.size());
-    collider.name = distinct(collider.name, names);
+    collider.name = distinct(region_name(first, c, fmt::format("collider {}", c)), names);
     collider.is_collider = true;
     collider.colour = kColliderColour;
     collider.triangles = raw[c].triangles;
@@ -233,6 +239,44 @@ void add_colliders(const RecordedRun& run, std::set<std::string>& names, Animati
       collider.positions.resize(1);
     animation.surfaces.push_back(std::move(collider));
   }
+}
+
+/// Of visual meshes a surface for each material. Returns which bodies have them.
+std::set<std::size_t> add_visual(const RecordedRun& run, const std::vector<std::size_t>& chosen,
+                                 std::set<std::string>& names, Animation& animation) {
+  const auto& list = run.visual();
+  if (list.size() < run.frames().size())
+    throw InputError(fmt::format("{} has no visual meshes for all of its frames; give a body 'visual' and run it again",
+                                 run.folder().string()));
+  const RecordedRun::Frame& frame = list[chosen.back()];
+  const VtkGrid last = RecordedRun::read(frame);
+  const std::vector<RawSurface> raw = surfaces_of(last, "region", Faces::outside, frame.file.string());
+  const std::vector<double> body_of = numbers_of(find_array(last.cell_data, "body")),
+                            texture = numbers_of(find_array(last.point_data, "texture"));
+  std::set<std::size_t> bodies;
+  std::vector<AnimatedSurface> surfaces(raw.size());
+  for (std::size_t s = 0; s < raw.size(); ++s) {
+    if (raw[s].triangles.empty()) continue;
+    const std::size_t cell = raw[s].cells.front();
+    const std::size_t body = cell < body_of.size() && body_of[cell] >= 0 ? static_cast<std::size_t>(body_of[cell]) : 0;
+    bodies.insert(body);
+    surfaces[s].name = distinct(region_name(last, s, run.body_name(body)), names);
+    surfaces[s].colour = body_colour(body);
+    surfaces[s].triangles = raw[s].triangles;
+    for (Index i : raw[s].points)
+      for (std::size_t k = 0; k < 2 && 3 * at(i) + 2 < texture.size(); ++k)
+        surfaces[s].texture.push_back(static_cast<float>(texture[3 * at(i) + k]));
+  }
+  for (std::size_t k : chosen) {
+    const VtkGrid grid = RecordedRun::read(list[k]);
+    if (grid.points.size() != last.points.size())
+      throw InputError(fmt::format("{} has other points than the last frame", list[k].file.string()));
+    for (std::size_t s = 0; s < raw.size(); ++s)
+      if (!raw[s].triangles.empty()) surfaces[s].positions.push_back(gather(grid, raw[s], {}));
+  }
+  for (AnimatedSurface& surface : surfaces)
+    if (!surface.triangles.empty()) animation.surfaces.push_back(std::move(surface));
+  return bodies;
 }
 
 void set_range(const AnimationOptions& options, Animation& animation) {
@@ -276,7 +320,9 @@ Animation read_animation(const RecordedRun& run, const AnimationOptions& options
   animation.up = run.up();
   for (std::size_t k : chosen) animation.times.push_back(run.frames()[k].time);
   std::set<std::string> names;
-  add_bodies(run, chosen, options, names, animation);
+  std::set<std::size_t> shown;
+  if (options.visual) shown = add_visual(run, chosen, names, animation);
+  add_bodies(run, chosen, options, shown, names, animation);
   if (options.colliders) add_colliders(run, names, animation);
   set_range(options, animation);
   return animation;

@@ -9,8 +9,16 @@ namespace pliant {
 
 namespace {
 
-void append_faces(std::string& text, const AnimatedSurface& surface, Index first) {
-  for (const Triangle& t : surface.triangles) append(text, "f {} {} {}\n", first + t[0], first + t[1], first + t[2]);
+/// `first`: the numbers of its first vertex and of its first place in a texture.
+void append_faces(std::string& text, const AnimatedSurface& surface, std::array<Index, 2> first) {
+  for (std::size_t v = 0; v < surface.texture.size(); v += 2)
+    append(text, "vt {} {}\n", surface.texture[v], surface.texture[v + 1]);
+  for (const Triangle& t : surface.triangles)
+    if (surface.texture.empty())
+      append(text, "f {} {} {}\n", first[0] + t[0], first[0] + t[1], first[0] + t[2]);
+    else
+      append(text, "f {}/{} {}/{} {}/{}\n", first[0] + t[0], first[1] + t[0], first[0] + t[1], first[1] + t[1],
+             first[0] + t[2], first[1] + t[2]);
 }
 
 std::uint8_t byte_of(double c) { return static_cast<std::uint8_t>(std::lround(255 * std::clamp(c, 0.0, 1.0))); }
@@ -28,13 +36,13 @@ std::string write_obj_surface(const AnimatedSurface& surface, std::size_t frame)
   std::string text = fmt::format("o {}\n", file_stem(surface.name));
   const std::vector<float>& x = surface.positions_at(frame);
   for (std::size_t i = 0; i < x.size(); i += 3) append(text, "v {} {} {}\n", x[i], x[i + 1], x[i + 2]);
-  append_faces(text, surface, 1);
+  append_faces(text, surface, {1, 1});
   return text;
 }
 
 std::string write_obj_frame(const Animation& animation, std::size_t frame, const std::string& library) {
   std::string text = fmt::format("# t = {} s\nmtllib {}\n", animation.times[frame], library);
-  Index first = 1;
+  std::array<Index, 2> first = {1, 1};
   for (const AnimatedSurface& surface : animation.surfaces) {
     append(text, "o {0}\nusemtl {0}\n", file_stem(surface.name));
     const std::vector<float>& x = surface.positions_at(frame);
@@ -47,7 +55,8 @@ std::string write_obj_frame(const Animation& animation, std::size_t frame, const
       text += '\n';
     }
     append_faces(text, surface, first);
-    first += static_cast<Index>(surface.vertices());
+    first[0] += static_cast<Index>(surface.vertices());
+    first[1] += static_cast<Index>(surface.texture.size() / 2);
   }
   return text;
 }

@@ -82,6 +82,12 @@ void append_mesh(std::string& text, const Animation& animation, const AnimatedSu
   append(text, "]\n            rel material:binding = </{}/Materials/{}>\n", root, prim);
   append_samples(text, "point3f[] points", surface.positions.size(),
                  [&](std::size_t k) { return surface.positions[k]; });
+  if (!surface.texture.empty()) {
+    text += "            texCoord2f[] primvars:st = [";
+    for (std::size_t v = 0; v < surface.texture.size(); v += 2)
+      append(text, "{}({}, {})", v > 0 ? ", " : "", surface.texture[v], surface.texture[v + 1]);
+    text += "] (\n                interpolation = \"vertex\"\n            )\n";
+  }
   const auto colours = [&](std::size_t frame) {
     std::vector<float> all;
     const std::size_t count = surface.values.empty() ? 1 : surface.vertices();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -10,10 +11,8 @@ namespace pliant {
 
 namespace {
 
-/// The vertex of a corner such as "7", "7/1/3" or "-1" (the last one so far).
-Index corner(TextScanner& in, std::size_t vertices) {
-  const std::string_view word = in.word("the corner of a face");
-  const std::string_view text = word.substr(0, word.find('/'));
+/// A number of a corner such as "7", "7/1/3" or "-1" (the last one so far).
+Index corner_number(TextScanner& in, std::string_view word, std::string_view text, std::size_t vertices) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) {
@@ -24,6 +23,21 @@ Index corner(TextScanner& in, std::size_t vertices) {
     in.fail(fmt::format("a face names vertex {}, but {} came before it.", number, count));
   }
   return static_cast<Index>(number > 0 ? number - 1 : count + number);
+}
+
+/// The vertex of a corner, and its place in the texture, -1 where there is none.
+std::array<Index, 2> corner(TextScanner& in, std::size_t vertices, std::size_t places) {
+  const std::string_view word = in.word("the corner of a face");
+  const std::size_t slash = word.find('/');
+  const Index vertex = corner_number(in, word, word.substr(0, slash), vertices);
+  if (slash == std::string_view::npos) return {vertex, -1};
+  const std::string_view rest = word.substr(slash + 1), place = rest.substr(0, rest.find('/'));
+  // What cannot be a place in the texture is no reason to refuse the shape.
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(place.data(), place.data() + place.size(), number);
+  const auto count = static_cast<std::int64_t>(places);
+  if (error != std::errc{} || number == 0 || number > count || number < -count) return {vertex, -1};
+  return {vertex, static_cast<Index>(number > 0 ? number - 1 : count + number)};
 }
 
 /// Whether the line goes on; a backslash at its end joins the next one.
@@ -43,7 +57,9 @@ TriangleMesh read_obj(std::string_view text, const std::string& file) {
   TriangleMesh mesh;
   mesh.source = file;
   Polygons polygons;
-  std::vector<Index> corners;
+  std::vector<Index> corners, places;
+  TriangleMesh::Look& look = mesh.look;
+  Index material = -1;
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<Index>::max());
   while (!in.peek().empty()) {
     const std::string_view keyword = in.word();
@@ -58,14 +74,36 @@ TriangleMesh read_obj(std::string_view text, const std::string& file) {
       in.skip_line();  // a weight or a colour
     } else if (keyword == "f") {
       corners.clear();
-      while (more(in)) corners.push_back(corner(in, mesh.vertices.size()));
+      places.clear();
+      while (more(in)) {
+        const auto [vertex, place] = corner(in, mesh.vertices.size(), look.places.size());
+        corners.push_back(vertex);
+        places.push_back(place);
+      }
       if (corners.size() < 3) in.fail(fmt::format("a face with {} corners.", corners.size()));
-      polygons.add(mesh, corners);
+      if (std::find(places.begin(), places.end(), -1) != places.end()) places.assign(places.size(), -1);
+      polygons.add(mesh, corners, places, material);
       if (mesh.triangles.size() > most) in.fail("too many triangles to number.");
+    } else if (keyword == "vt") {
+      std::array<double, 2> place = {0, 0};
+      for (double& t : place)
+        if (more(in)) t = in.real("a place in the texture");
+      look.places.push_back(place);
+      in.skip_line();
+    } else if (keyword == "usemtl" && more(in)) {
+      const std::string name(in.word());
+      material =
+          static_cast<Index>(std::find(look.materials.begin(), look.materials.end(), name) - look.materials.begin());
+      if (at(material) == look.materials.size()) look.materials.push_back(name);
+      in.skip_line();
+    } else if (keyword == "mtllib" && more(in)) {
+      look.library = in.word();
+      in.skip_line();
     } else {
       in.skip_line();
     }
   }
+  if (look.none()) look = {};
   polygons.add_notes(mesh);
   check_triangle_mesh(mesh);
   return mesh;

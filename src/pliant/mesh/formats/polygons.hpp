@@ -11,7 +11,9 @@ namespace pliant {
 /// Turns the polygons of a surface file into triangles and remembers what to say about it.
 class Polygons {
  public:
-  void add(TriangleMesh& mesh, std::span<const Index> corners) {
+  /// `places`: of the corners in a texture, or none.
+  void add(TriangleMesh& mesh, std::span<const Index> corners, std::span<const Index> places = {},
+           Index material = -1) {
     if (corners.size() > 3) ++larger_;
     for (std::size_t k = 2; k < corners.size(); ++k) {
       const Index a = corners[0];
@@ -21,6 +23,9 @@ class Polygons {
         ++degenerate_;
       } else {
         mesh.triangles.push_back({a, b, c});
+        if (places.empty()) continue;
+        mesh.look.corners.push_back({places[0], places[k - 1], places[k]});
+        mesh.look.material.push_back(material);
       }
     }
   }

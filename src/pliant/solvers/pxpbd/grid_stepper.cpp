@@ -165,7 +165,7 @@ bool GridPxpbdStepper::substep(State& state, double h, IterationRecord& record, 
     prepare_nodes(state, h);
     prepare_boundary(state, h);
     prepare_contacts(state.time, h);
-    grabs_.begin_step(state.grabs, h, grid_);
+    springs_.begin_step(state.grabs, model()->ties(), state.x, h, &grid_);
     prepare_elements();
     local_->begin_step({h, state.x, activation_, state.activation});
   }
@@ -349,7 +349,7 @@ void GridPxpbdStepper::sweep() {
       }
     });
   }
-  grabs_.update(nodes_.data(), axes_.data());
+  springs_.update(nodes_.data(), axes_.data());
   push_out();
   if (contact_) contact_round();
 }
@@ -458,7 +458,7 @@ void GridPxpbdStepper::measure(IterationRecord& record) {
   const auto add_impulse = [&](Index i, int axis, double impulse) {
     truth[static_cast<std::size_t>(i)][axis] += impulse;
   };
-  grabs_.for_impulses(add_impulse);
+  springs_.for_impulses(add_impulse);
   if (contact_) contact_->for_impulses(add_impulse);
   primal = truth;
   for (std::size_t p = 0; p < grid_.points().size(); ++p) {

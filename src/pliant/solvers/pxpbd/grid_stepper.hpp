@@ -6,8 +6,8 @@
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
 #include "pliant/solvers/pxpbd/correction.hpp"
-#include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
+#include "pliant/solvers/pxpbd/spring_forces.hpp"
 
 namespace pliant {
 
@@ -87,7 +87,7 @@ class GridPxpbdStepper final : public Stepper {
   std::vector<double> axes_;     ///< 0 where a grid node is held along an axis
   std::vector<Vec3> predicted_;  ///< x~ per grid node
   std::vector<Contact> contacts_;
-  pbd::GrabForces grabs_;
+  pbd::SpringForces springs_;
   std::optional<pbd::ContactForces> contact_;        ///< between surfaces, where the model has that
   std::unique_ptr<IncrementalPotential> potential_;  ///< of a substep, for contact
   std::optional<pbd::Correction> correction_;

@@ -79,7 +79,7 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     const Stopwatch watch(report.seconds.assembly);
     if (nodes_.begin_step(problem)) elements_.set_metric(nodes_.inverse_masses());
     colliders_.begin_step(problem.end, problem.h);
-    grabs_.begin_step(problem.grabs, problem.h);
+    springs_.begin_step(problem.grabs, model()->ties(), problem.x_n, problem.h);
     convergence_.begin_step(problem);
     local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }
@@ -162,8 +162,8 @@ PxpbdStepper::SweepsEnd PxpbdStepper::iterate(StepReport& report) {
   return SweepsEnd::spent;
 }
 
-/// One iteration of Algorithms 1 and 2: every element once, then what is grabbed, and every node that may touch a
-/// collider.
+/// One iteration of Algorithms 1 and 2: every element once, then springs and what is grabbed, and every node that may
+/// touch a collider.
 void PxpbdStepper::sweep() {
   if (!colours_ || coloured_for_ != elements_.sorts()) {
     std::vector<Index> batches;
@@ -181,7 +181,7 @@ void PxpbdStepper::sweep() {
       pbd::scatter_displacements(batch, Q, nodes_.axes(), nodes_.data());
     }
   });
-  grabs_.update(nodes_.data(), nodes_.axes());
+  springs_.update(nodes_.data(), nodes_.axes());
   colliders_.update(nodes_);
   if (contact_) contact_round();
 }
@@ -226,7 +226,7 @@ void PxpbdStepper::measure(Residuals& residuals) {
 void PxpbdStepper::measure_system(Residuals& residuals) {
   nodes_.inertia(primal_);
   colliders_.add_to(primal_, nodes_);
-  grabs_.for_impulses([&](Index i, int axis, double impulse) {
+  springs_.for_impulses([&](Index i, int axis, double impulse) {
     if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
   });
   if (contact_)

@@ -7,9 +7,9 @@
 #include "pliant/solvers/pxpbd/collider_forces.hpp"
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
 #include "pliant/solvers/pxpbd/correction.hpp"
-#include "pliant/solvers/pxpbd/grab_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 #include "pliant/solvers/pxpbd/nodes.hpp"
+#include "pliant/solvers/pxpbd/spring_forces.hpp"
 
 namespace pliant {
 
@@ -70,7 +70,7 @@ class PxpbdStepper final : public Stepper {
   int coloured_for_ = -1;            ///< Elements::sorts() then
   pbd::Nodes nodes_;
   pbd::ColliderForces colliders_;
-  pbd::GrabForces grabs_;
+  pbd::SpringForces springs_;
   std::optional<pbd::ContactForces> contact_;
   std::unique_ptr<pbd::LocalUpdate> local_;
   std::optional<pbd::Correction> correction_;

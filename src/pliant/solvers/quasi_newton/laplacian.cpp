@@ -122,6 +122,26 @@ void add_springs(const Body& body, BlockMatrix& L) {
   }
 }
 
+void add_shell(const ShellEnergy& shell, BlockMatrix& L) {
+  for (Index s = 0; s < shell.stencils().count(); ++s) {
+    const Index* nodes = shell.stencils()[s];
+    for (const ShellEnergy::Row& row : shell.rest_rows(s))
+      for (int a = 0; a < 4; ++a)
+        for (int b = 0; b < 4; ++b)
+          if (nodes[a] <= nodes[b] && row.weights[a] != 0 && row.weights[b] != 0)
+            *L.block(L.pattern().find(nodes[a], nodes[b])) += row.stiffness * row.weights[a] * row.weights[b];
+  }
+}
+
+/// w w^T times a number for each tie: exact for ties of no length, and no less than the Hessian of springs.
+void add_ties(const TieEnergy& energy, double Tie::*number, BlockMatrix& L) {
+  for (const Tie& tie : energy.ties())
+    for (std::size_t a = 0; a < tie.nodes.size(); ++a)
+      for (std::size_t b = 0; b < tie.nodes.size(); ++b)
+        if (tie.nodes[a] <= tie.nodes[b])
+          *L.block(L.pattern().find(tie.nodes[a], tie.nodes[b])) += tie.*number * tie.weights[a] * tie.weights[b];
+}
+
 void add_scaled(const BlockMatrix& from, double scale, BlockMatrix& to) {
   for (std::size_t i = 0; i < to.values().size(); ++i) to.values()[i] += scale * from.values()[i];
 }
@@ -166,6 +186,8 @@ LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, const Optio
     part.set_zero();
     if (body.is_solid())
       add_solid(body, options.stretches, part);
+    else if (body.shell)
+      add_shell(*body.shell, part);
     else
       add_springs(body, part);
     add_scaled(part, 1, stiffness_);
@@ -173,6 +195,10 @@ LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, const Optio
     if (body.damping.mass > 0)
       for (Index i = body.nodes.begin; i < body.nodes.end; ++i)
         *damping_.block(damping_.pattern().find(i, i)) += body.damping.mass * model_->mass().lumped()[i];
+  }
+  if (const TieEnergy* ties = model_->ties()) {
+    add_ties(*ties, &Tie::stiffness, stiffness_);
+    add_ties(*ties, &Tie::damping, damping_);
   }
 }
 

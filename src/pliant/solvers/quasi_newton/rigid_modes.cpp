@@ -33,6 +33,8 @@ void RigidModes::begin_step(const StepProblem& problem) {
   std::vector<std::uint8_t> is_held(at(model_.nodes()), 0);
   for (Index unknown : problem.fixed) is_held[at(unknown / 3)] = 1;
   for (Index i : problem.boundary.penalised) is_held[at(i)] = 1;
+  if (const TieEnergy* ties = model_.ties())
+    for (Index i : ties->stencils().nodes) is_held[at(i)] = 1;
   bodies_.clear();
   body_of_.assign(at(model_.nodes()), -1);
   for (const Body& body : model_.bodies()) {

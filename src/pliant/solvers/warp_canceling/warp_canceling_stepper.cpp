@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -292,7 +293,7 @@ FactorStatus WarpCancelingStepper::refresh(Stages& stages, StepReport& report) {
 
 /// change_ = R A~^{-1} R^T rhs
 void WarpCancelingStepper::solve_directly() {
-  if (!problem().grabs.empty()) return solve_with_grabs();
+  if (!problem().grabs.empty() || model()->ties()) return solve_with_springs();
   change_ = rhs_;
   apply_inverse(change_);
 }
@@ -312,18 +313,46 @@ void WarpCancelingStepper::apply_inverse(Eigen::Ref<Eigen::MatrixXd> columns) {
   turn([&](Index i) -> const Mat3& { return R[at(i)]; });
 }
 
-/// The same with the grabs' springs in the matrix. With W a column w for each grab and axis, S^2 = h^2 k on the
-/// diagonal and B the inverse without them, (B^{-1} + W S^2 W^T)^{-1} b = y - B W S (1 + S W^T B W S)^{-1} S W^T y, y =
-/// B b.
-void WarpCancelingStepper::solve_with_grabs() {
-  const auto count = 3 * static_cast<Eigen::Index>(problem().grabs.size());
-  Eigen::MatrixXd WS = Eigen::MatrixXd::Zero(rhs_.size(), count), Z(rhs_.size(), count + 1);
-  for (Eigen::Index c = 0; c < count; ++c) {
+/// The columns of grabs, then of springs and attachments, linearised where the right-hand side is.
+Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
+  const TieEnergy* ties = model()->ties();
+  const auto grabs = 3 * static_cast<Eigen::Index>(problem().grabs.size());
+  const auto most = grabs + 3 * static_cast<Eigen::Index>(ties ? ties->ties().size() : 0);
+  Eigen::MatrixXd WS = Eigen::MatrixXd::Zero(rhs_.size(), most);
+  const auto put = [&](Eigen::Index column, Index of, int axis, double value) {
+    const Eigen::Index i = 3 * Eigen::Index(of) + axis;
+    if (!problem().boundary.fixed[at(i)]) WS(i, column) += problem().h * value;
+  };
+  for (Eigen::Index c = 0; c < grabs; ++c) {
     const Grab& grab = problem().grabs[at(c / 3)];
     for (std::size_t a = 0; a < 3; ++a)
-      if (const Eigen::Index i = 3 * Eigen::Index(grab.nodes[a]) + c % 3; !problem().boundary.fixed[at(i)])
-        WS(i, c) += problem().h * std::sqrt(grab.stiffness) * grab.weights[a];
+      put(c, grab.nodes[a], static_cast<int>(c % 3), std::sqrt(grab.stiffness) * grab.weights[a]);
   }
+  if (!ties) return WS;
+  Eigen::Index count = grabs;
+  const VecX x = problem().x_n + problem().h * predicted_;
+  for (std::size_t t = 0; t < ties->ties().size(); ++t) {
+    const Tie& tie = ties->ties()[t];
+    const Eigen::SelfAdjointEigenSolver<Mat3> axes(potential().ties()->stiffness(t, x));
+    for (int e = 0; e < 3; ++e) {
+      if (!(axes.eigenvalues()[e] > 0)) continue;
+      for (std::size_t a = 0; a < tie.nodes.size(); ++a)
+        for (int axis = 0; axis < 3; ++axis)
+          put(count, tie.nodes[a], axis,
+              std::sqrt(axes.eigenvalues()[e]) * tie.weights[a] * axes.eigenvectors()(axis, e));
+      ++count;
+    }
+  }
+  return WS.leftCols(count);
+}
+
+/// The same with the springs of grabs and ties in the matrix. With W a column w for each of them and each axis, S^2 =
+/// h^2 k on the diagonal and B the inverse without them,
+/// (B^{-1} + W S^2 W^T)^{-1} b = y - B W S (1 + S W^T B W S)^{-1} S W^T y, y = B b.
+void WarpCancelingStepper::solve_with_springs() {
+  const Eigen::MatrixXd WS = spring_columns();
+  const Eigen::Index count = WS.cols();
+  Eigen::MatrixXd Z(rhs_.size(), count + 1);
   Z.leftCols(count) = WS;
   Z.col(count) = rhs_;
   apply_inverse(Z);
@@ -351,14 +380,26 @@ void WarpCancelingStepper::correct_rigid_motion() {
   parts_.push(scratch_, problem().x_n, h, next_v_);
 }
 
+/// Of grabs, springs and attachments, where the right-hand side is taken.
+void WarpCancelingStepper::add_spring_hessians(BlockMatrix& A) {
+  add_grab_hessian(problem().grabs, 1, A);
+  if (!model()->ties()) return;
+  scratch_ = problem().x_n + problem().h * predicted_;
+  potential().ties()->add_hessian(problem().pose(scratch_), Projection::analytic, A);
+}
+
 bool WarpCancelingStepper::solve_iteratively(StepReport& report) {
-  if (problem().grabs.empty()) {
+  if (problem().grabs.empty() && !model()->ties()) {
     product_.set(matrix_.matrix());
   } else {  // nodes do not turn here: the matrix has the springs' coordinates
-    with_grabs_ = matrix_.matrix();
-    add_grab_hessian(problem().grabs, problem().h * problem().h, with_grabs_);
-    with_grabs_.eliminate(problem().boundary.fixed);
-    product_.set(with_grabs_);
+    with_springs_ = BlockMatrix(model()->pattern(), 3);
+    with_springs_.set_zero();
+    add_spring_hessians(with_springs_);
+    const double h2 = problem().h * problem().h;
+    for (std::size_t k = 0; k < with_springs_.values().size(); ++k)
+      with_springs_.values()[k] = matrix_.matrix().values()[k] + h2 * with_springs_.values()[k];
+    with_springs_.eliminate(problem().boundary.fixed);
+    product_.set(with_springs_);
   }
   preconditioner_->set(product_);
   // The tolerance is that of the system for v' itself, begun at v*: relative to its right-hand side, but for the rows
@@ -432,7 +473,7 @@ bool WarpCancelingStepper::solve_contact(StepReport& report) {
   BlockMatrix& A = contact_solve_->matrix();
   A = (present_ ? *present_ : matrix_).matrix();
   for (double& a : A.values()) a /= h * h;
-  add_grab_hessian(problem().grabs, 1, A);
+  add_spring_hessians(A);
   scratch_ = solved_v_ - predicted_;
   VecX b;
   A.multiply(scratch_, b);

@@ -51,11 +51,11 @@ struct WarpCancelingOptions {
 /// A~ the WarpedMatrix, R the rotations of the nodes, A the matrix with the present rotations of all elements, which is
 /// only ever applied, and v* a prediction: the velocities with the uniform change of free parts, prescribed where
 /// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Nodes
-/// that press on colliders have blocks of their own in A, and are refreshed when they change. Grabs are springs at the
-/// end of the step: three columns each, added to the inverse at hand (Woodbury).
+/// that press on colliders have blocks of their own in A, and are refreshed when they change. Grabs, springs and
+/// attachments act at the end of the step: up to three columns each, added to the inverse at hand (Woodbury).
 class WarpCancelingStepper final : public Stepper {
  public:
-  /// Throws InputError for models with springs, fibres, energies of the user, elements of higher order or consistent
+  /// Throws InputError for bodies made of springs, fibres, energies of the user, elements of higher order or consistent
   /// mass.
   WarpCancelingStepper(std::shared_ptr<const Model> model, const WarpCancelingOptions& options);
 
@@ -91,7 +91,9 @@ class WarpCancelingStepper final : public Stepper {
   FactorStatus refresh(Stages& stages, StepReport& report);
   void solve_directly();
   void apply_inverse(Eigen::Ref<Eigen::MatrixXd> columns);
-  void solve_with_grabs();
+  Eigen::MatrixXd spring_columns();
+  void solve_with_springs();
+  void add_spring_hessians(BlockMatrix& A);
   bool solve_iteratively(StepReport& report);
   void correct_rigid_motion();
   void damp();
@@ -134,7 +136,7 @@ class WarpCancelingStepper final : public Stepper {
   std::vector<std::uint8_t> dirty_;    ///< these, and those whose contacts with colliders changed
   std::vector<std::uint8_t> changed_;  ///< scratch, per node
   std::vector<double> refreshed_;      ///< per element, 0 or 1
-  BlockMatrix with_grabs_;
+  BlockMatrix with_springs_;
   VecX force_, pushed_, predicted_, rhs_, solved_v_, next_v_, next_x_, scratch_;
 };
 

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pliant/energies/tie_energy.hpp"
+
+namespace pliant {
+
+struct Body;
+
+/// A spring from a place of a body to a place of a body or of the world, for ModelBuilder. Places are where bodies are
+/// at rest; one beside its body belongs to the nearest part of it.
+struct SpringOptions {
+  std::string name = "spring";
+  std::size_t body = 0;
+  Vec3 place = Vec3::Zero();           ///< m
+  std::optional<std::size_t> to_body;  ///< none: the world
+  Vec3 to = Vec3::Zero();              ///< m
+  double stiffness = 0;                ///< N/m
+  std::optional<double> rest_length;   ///< m; as long as it is at rest where there is none
+  double damping = 0;                  ///< along the spring, N s/m
+};
+
+/// Vertices of a body that are tied to another body where this is nearest, for ModelBuilder.
+struct AttachmentOptions {
+  std::string name = "attachment";
+  std::size_t body = 0;
+  std::vector<Index> vertices;
+  std::size_t to_body = 0;
+  double stiffness = 0;  ///< of each tie, N/m; zero: a hundred times that of an element of the softer body
+  double damping = 0;    ///< of each tie, N s/m
+};
+
+/// Throw InputError.
+Tie make_spring(const SpringOptions& options, const std::vector<Body>& bodies);
+std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::vector<Body>& bodies);
+
+}  // namespace pliant

@@ -1,0 +1,41 @@
+#include "pliant/sim/tie_term.hpp"
+
+#include <algorithm>
+
+namespace pliant {
+
+TieTerm::TieTerm(const Model& model)
+    : energy_(*model.ties()),
+      damping_(energy_),
+      springs_("springs and attachments", model, {&energy_}),
+      dampers_("damping of springs", model, {&damping_}) {}
+
+void TieTerm::begin_step(const StepProblem& problem) {
+  const std::vector<Tie>& ties = energy_.ties();
+  is_damped_ =
+      problem.has_inertia() && std::any_of(ties.begin(), ties.end(), [](const Tie& tie) { return tie.damping > 0; });
+  if (is_damped_) damping_.begin_step(problem.x_n, problem.h);
+}
+
+double TieTerm::value(const Pose& pose) { return springs_.value(pose) + (is_damped_ ? dampers_.value(pose) : 0); }
+
+double TieTerm::add_gradient(const Pose& pose, VecX& g) {
+  const double value = springs_.add_gradient(pose, g);
+  return is_damped_ ? value + dampers_.add_gradient(pose, g) : value;
+}
+
+void TieTerm::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) {
+  springs_.add_hessian(pose, projection, A);
+  if (is_damped_) dampers_.add_hessian(pose, projection, A);
+}
+
+double TieTerm::stored(const Pose& pose, VecX* g) { return g ? springs_.add_gradient(pose, *g) : springs_.value(pose); }
+
+Mat3 TieTerm::stiffness(std::size_t tie, const VecX& x) const {
+  const Tie& of = energy_.ties()[tie];
+  Mat3 B = TieEnergy::stiffness(of, of.difference(x), Projection::analytic);
+  if (is_damped_) B += damping_.resistance(tie);
+  return B;
+}
+
+}  // namespace pliant

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+
+#include "pliant/sim/term.hpp"
+
+namespace pliant {
+
+/// The springs and attachments of a model, with their damping where a step has inertia.
+class TieTerm final : public Term {
+ public:
+  /// The model has ties.
+  explicit TieTerm(const Model& model);
+  void begin_step(const StepProblem& problem);
+
+  std::string_view name() const override { return "springs and attachments"; }
+  double value(const Pose& pose) override;
+  double add_gradient(const Pose& pose, VecX& g) override;
+  void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) override;
+  /// What is stored in them, J, and its gradient, unless that is null.
+  double stored(const Pose& pose, VecX* g);
+  void add_stored_hessian(const Pose& pose, Projection projection, BlockMatrix& A) {
+    springs_.add_hessian(pose, projection, A);
+  }
+
+  /// What a tie resists with at x, damping and all, N/m: never negative along any direction.
+  Mat3 stiffness(std::size_t tie, const VecX& x) const;
+
+ private:
+  const TieEnergy& energy_;
+  TieDamping damping_;
+  EnergyTerm springs_, dampers_;
+  bool is_damped_ = false;  ///< in this step
+};
+
+}  // namespace pliant

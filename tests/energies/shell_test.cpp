@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include "energies/derivative_battery.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/energies/hinge_angle.hpp"
+#include "pliant/energies/shell_energy.hpp"
+#include "pliant/energies/tie_energy.hpp"
+#include "pliant/mesh/spring_network.hpp"
+
+namespace pliant {
+namespace {
+
+VecX flat(std::span<const Vec3> vertices) {
+  VecX x(3 * static_cast<Eigen::Index>(vertices.size()));
+  for (Index i = 0; i < static_cast<Index>(vertices.size()); ++i) node(x, i) = vertices[at(i)];
+  return x;
+}
+
+/// A sheet that is curved at rest.
+SpringNetwork curved_sheet() {
+  SpringNetwork sheet = cloth({.size = {1, 0.8}, .cells = {4, 3}});
+  for (Vec3& p : sheet.vertices) p.y() = 0.3 * p.x() * p.x() - 0.2 * p.x() * p.z();
+  return sheet;
+}
+
+TEST(Shell, PassesTheDerivativeBatteryStretchedAndBent) {
+  const SpringNetwork sheet = curved_sheet();
+  // Thick, so that bending counts for as much as stretching.
+  const ShellEnergy energy(sheet.vertices, sheet.triangles, {.young = 1e3, .poisson = 0.3, .thickness = 0.2}, 0);
+  const VecX rest = flat(sheet.vertices);
+  testing::run_derivative_battery(energy, rest + 0.03 * testing::random_direction(rest.size(), 3), 1e-3);
+  testing::run_derivative_battery(energy, 0.8 * rest + 0.03 * testing::random_direction(rest.size(), 4), 1e-3);
+  EXPECT_LT(testing::total_value(energy, rest), 1e-25);
+}
+
+TEST(Shell, StretchedInItsPlaneStoresWhatPlaneStressSays) {
+  const SpringNetwork sheet = cloth({.size = {2, 1}, .cells = {4, 2}});
+  const double Y = 1e6, nu = 0.3, t = 0.01, stretch = 1e-4;
+  const ShellEnergy energy(sheet.vertices, sheet.triangles, {Y, nu, t}, 0);
+  VecX x = flat(sheet.vertices);
+  for (Index i = 0; i < x.size() / 3; ++i) {
+    x[3 * i] *= 1 + stretch;
+    x[3 * i + 2] *= 1 - nu * stretch;
+  }
+  // Free to become narrower, it resists by Young's modulus.
+  EXPECT_NEAR(testing::total_value(energy, x), 0.5 * Y * stretch * stretch * 2 * t, 1e-3 * Y * stretch * stretch * t);
+}
+
+TEST(Shell, BentToACylinderStoresThePlatesEnergy) {
+  const double Y = 1e6, nu = 0.25, t = 0.01, radius = 3;
+  const double D = Y * t * t * t / (12 * (1 - nu * nu));
+  const SpringNetwork sheet = cloth({.size = {1, 0.5}, .cells = {40, 20}});
+  const ShellEnergy energy(sheet.vertices, sheet.triangles, {Y, nu, t}, 0);
+  VecX x = flat(sheet.vertices);
+  for (Index i = 0; i < x.size() / 3; ++i) {
+    const double angle = x[3 * i] / radius;
+    node(x, i) = Vec3(radius * std::sin(angle), radius * (1 - std::cos(angle)), x[3 * i + 2]);
+  }
+  std::vector<double> values(at(energy.stencils().count()));
+  energy.evaluate(x, {0, energy.stencils().count()}, values.data(), nullptr);
+  double bending = 0;
+  for (Index s = energy.triangle_count(); s < energy.stencils().count(); ++s) bending += values[at(s)];
+  // All but half a cell at either end has hinges.
+  EXPECT_NEAR(bending, 0.5 * D / (radius * radius) * (1 - 1.0 / 40) * 0.5, 0.005 * bending);
+}
+
+TEST(Shell, IsRefusedWithoutAreasAndWhereThreeTrianglesMeet) {
+  const std::vector<Vec3> vertices = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, -1, 0}, {2, 0, 0}};
+  const ShellMaterial material;
+  EXPECT_THROW(ShellEnergy(vertices, std::vector<Triangle>{{0, 1, 5}}, material, 0), InputError);
+  EXPECT_THROW(ShellEnergy(vertices, std::vector<Triangle>{{0, 1, 2}, {1, 0, 3}, {0, 1, 4}}, material, 0), InputError);
+}
+
+TEST(Ties, PassTheDerivativeBatteryBetweenBodiesAndToTheWorld) {
+  const VecX x = testing::random_direction(15, 5);
+  const TieEnergy between({{{0, 1, 2}, {0.5, 0.5, -1}, Vec3::Zero(), 10, 0.3, 0},
+                           {{3, 4}, {1, -1}, Vec3::Zero(), 7, 0, 0},
+                           {{0, 1, 1, 4}, {1, 0.2, -0.7, -0.5}, Vec3::Zero(), 5, 2.5, 0}});
+  testing::run_derivative_battery(between, x, 1e-3);
+  const TieEnergy to_world({{{0, 1}, {0.4, 0.6}, Vec3(0.3, 2, 0), 10, 0.8, 2}, {{3}, {1}, Vec3(1, 0, 0), 3, 0, 1}});
+  testing::expect_gradient_is_derivative(to_world, x, 1e-3);
+  testing::expect_hessian_is_derivative(to_world, x, 1e-3);
+  testing::expect_projections(to_world, x);
+  TieDamping damping(to_world);
+  damping.begin_step(x + 0.1 * testing::random_direction(15, 6), 0.01);
+  testing::expect_projections(damping, x);
+  EXPECT_TRUE(to_world.ties()[0].is_to_world());
+  EXPECT_FALSE(between.ties()[2].is_to_world());
+}
+
+}  // namespace
+}  // namespace pliant

@@ -1,0 +1,244 @@
+// Shells of triangles against theory.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <random>
+
+#include "pliant/base/error.hpp"
+#include "pliant/mesh/spring_network.hpp"
+#include "pliant/simulation/simulation.hpp"
+#include "support/solver_names.hpp"
+
+namespace pliant {
+namespace {
+
+/// The tip of a cantilever of length 1 under a dead force across its end, by the equation of the elastica,
+/// theta'' = -alpha cos theta with theta(0) = 0 and theta'(1) = 0, alpha = P L^2/(E I): {along, across}.
+std::array<double, 2> elastica_tip(double alpha) {
+  const auto shoot = [&](double slope, std::array<double, 2>& tip) {
+    const int n = 4000;
+    const double h = 1.0 / n;
+    double theta = 0, bend = slope;
+    tip = {0, 0};
+    for (int i = 0; i < n; ++i) {
+      const double middle = theta + h / 2 * bend, bend_middle = bend - h / 2 * alpha * std::cos(theta);
+      tip[0] += h * std::cos(middle);
+      tip[1] += h * std::sin(middle);
+      theta += h * bend_middle;
+      bend -= h * alpha * std::cos(middle);
+    }
+    return bend;
+  };
+  std::array<double, 2> tip;
+  double low = 0, high = alpha;
+  for (int k = 0; k < 60; ++k) {
+    const double slope = (low + high) / 2;
+    (shoot(slope, tip) > 0 ? high : low) = slope;
+  }
+  return tip;
+}
+
+constexpr int kCells = 40;
+/// Hinges stand for half a cell on both of their sides: with the first cell held, a strip of n cells is n - 1/2 long.
+constexpr double kCell = 1 / (kCells - 0.5), kWidth = 0.1, kThickness = 0.002, kYoung = 1e9;
+constexpr double kEI = kYoung * kWidth * kThickness * kThickness * kThickness / 12;
+
+std::string strip(const std::string& mesh, double alpha) {
+  return fmt::format(
+      "[[body]]\n{}\nshell = {{thickness = {}}}\nyoung = {}\npoisson = 0.0\ndensity = 1000\n[[pin]]\nwhere = \"x < "
+      "{}\"\n[[load]]\nwhere = \"x > {}\"\nforce = [0, {}, 0]\n",
+      mesh, kThickness, kYoung, 0.6 * kCell, 1 - 0.01 * kCell, -alpha * kEI);
+}
+
+std::string sheet() {
+  return fmt::format("cloth = {{size = [{}, {}], cells = [{}, 4], origin = [{}, 0, 0]}}", 1 + kCell / 2, kWidth, kCells,
+                     -kCell / 2);
+}
+
+/// The same with its inner vertices moved about.
+std::filesystem::path irregular_sheet() {
+  const SpringNetwork grid =
+      cloth({.origin = {-kCell / 2, 0, 0}, .size = {1 + kCell / 2, kWidth}, .cells = {kCells, 4}});
+  std::mt19937 engine(7);
+  std::uniform_real_distribution<double> uniform(-0.25, 0.25);
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "irregular-sheet.obj";
+  std::ofstream out(path);
+  for (Vec3 p : grid.vertices) {
+    const bool inner = p.x() > 0.9 * kCell && p.x() < 1 - 0.1 * kCell && p.z() > 1e-6 && p.z() < kWidth - 1e-6;
+    if (inner) p += Vec3(uniform(engine) * kCell, 0, uniform(engine) * kWidth / 4);
+    out << fmt::format("v {} {} {}\n", p.x(), p.y(), p.z());
+  }
+  for (std::size_t t = 0; t < grid.triangles.size(); t += 2) {
+    Triangle a = grid.triangles[t], b = grid.triangles[t + 1];
+    out << fmt::format("f {} {} {}\nf {} {} {}\n", a[0] + 1, a[1] + 1, a[2] + 1, b[0] + 1, b[1] + 1, b[2] + 1);
+  }
+  return path;
+}
+
+Vec3 tip_of(const Simulation& simulation) {
+  const VecX& rest = simulation.model()->rest();
+  Vec3 sum = Vec3::Zero();
+  int count = 0;
+  for (Index i = 0; i < simulation.model()->nodes(); ++i)
+    if (rest[3 * i] > 1 - 0.01 * kCell) {
+      sum += node(simulation.state()->x, i);
+      ++count;
+    }
+  return sum / count;
+}
+
+void expect_elastica(const std::string& mesh, double alpha, double within) {
+  Simulation simulation(
+      parse_scene("[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = "
+                  "\"quasistatic\"\n" +
+                      strip(mesh, alpha) + "[solver]\ncriterion = \"residual\"\ntolerance = 1e-6\n",
+                  "strip"));
+  const StepReport report = simulation.step();
+  ASSERT_TRUE(report.succeeded()) << report.detail;
+  const Vec3 tip = tip_of(simulation);
+  const auto [along, across] = elastica_tip(alpha);
+  EXPECT_NEAR(-tip.y(), across, within * across) << mesh;
+  EXPECT_NEAR(1 - tip.x(), 1 - along, within * (1 - along)) << mesh;
+}
+
+TEST(ShellStrip, TheElasticaItselfIsAsPublished) {
+  // Mattiasson 1981: deflections of a cantilever, alpha = 5.
+  EXPECT_NEAR(elastica_tip(5)[1], 0.71379, 2e-5);
+  EXPECT_NEAR(1 - elastica_tip(5)[0], 0.38763, 2e-5);
+}
+
+TEST(ShellStrip, BendsAsTheElasticaDoes) {
+  for (double alpha : {0.5, 2.0, 5.0}) expect_elastica(sheet(), alpha, 0.03);
+}
+
+TEST(ShellStrip, OfAnIrregularMeshBendsAlike) {
+  for (double alpha : {0.5, 5.0})
+    expect_elastica(fmt::format("mesh = \"{}\"", irregular_sheet().string()), alpha, 0.03);
+}
+
+TEST(ShellStrip, SwingsAtThePeriodOfACantilever) {
+  // Let go from a slight bend, by the implicit midpoint, which does not damp. The first mode: w = 1.8751^2 sqrt(EI/m).
+  const double per_length = 1000 * kWidth * kThickness;
+  const double period = 2 * std::numbers::pi / (1.875104 * 1.875104 * std::sqrt(kEI / per_length));
+  const int steps = 400;
+  Simulation simulation(parse_scene(
+      fmt::format("[simulation]\ndt = {}\nframes = {}\ngravity = [0, 0, 0]\n{}keyframes = [{{time = 0, factor = 1}}, "
+                  "{{time = {}, factor = 1}}, {{time = {}, factor = 0}}]\n[solver]\nintegrator = "
+                  "\"implicit-midpoint\"\ntolerance = 1e-6\n",
+                  period / 100, steps, strip(sheet(), 0.02), period / 50, period / 40),
+      "swing"));
+  // The pull and its end are soon over; what is left swings about zero.
+  std::vector<double> crossings;
+  double before = 0;
+  for (int step = 1; step <= steps; ++step) {
+    ASSERT_TRUE(simulation.step().succeeded());
+    const double y = tip_of(simulation).y(), t = simulation.state()->time;
+    if (before < 0 && y >= 0) crossings.push_back(t - period / 100 * y / (y - before));
+    before = y;
+  }
+  ASSERT_GE(crossings.size(), 3u);
+  const double measured = (crossings.back() - crossings.front()) / static_cast<double>(crossings.size() - 1);
+  EXPECT_NEAR(measured, period, 0.03 * period);
+}
+
+TEST(Shell, OfABallInflatesAsLaplaceSays) {
+  const double R = 0.1, t = 0.002, E = 1e6, nu = 0.3, p = 40;
+  Simulation simulation(parse_scene(
+      fmt::format(
+          "[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n[[body]]\nsphere "
+          "= {{radius = {}, cells = 12}}\nshell = {{thickness = {}}}\nyoung = {}\npoisson = {}\n[[load]]\nwhere "
+          "= \"all\"\npressure = {}\n[[pin]]\nname = \"x\"\nwhere = \"x > -1e-9 and x < 1e-9\"\naxes = "
+          "\"x\"\n[[pin]]\nname = \"y\"\nwhere = \"y > -1e-9 and y < 1e-9\"\naxes = \"y\"\n[[pin]]\nname = "
+          "\"z\"\nwhere = \"z > -1e-9 and z < 1e-9\"\naxes = \"z\"\n[solver]\ncriterion = "
+          "\"residual\"\ntolerance = 1e-9\n",
+          R, t, E, nu, -p),
+      "balloon"));
+  const StepReport report = simulation.step();
+  ASSERT_TRUE(report.succeeded()) << report.detail;
+  double sum = 0;
+  for (Index i = 0; i < simulation.model()->nodes(); ++i)
+    sum += node(simulation.state()->x, i).norm() - node(simulation.model()->rest(), i).norm();
+  const double widened = sum / simulation.model()->nodes(), expected = p * R * R * (1 - nu) / (2 * E * t);
+  EXPECT_NEAR(widened, expected, 0.02 * expected);
+}
+
+TEST(Shell, IsTakenByEverySolverThatTakesClothAndFallsAlike) {
+  const std::string text =
+      "[simulation]\ndt = 0.02\nframes = 10\n[[body]]\ncloth = {size = [0.5, 0.5], cells = [8, 8]}\nshell = {thickness "
+      "= "
+      "0.001}\nyoung = 1e6\npoisson = 0.3\ndensity = 500\n[[pin]]\nwhere = \"x-min\"\n";
+  VecX reference;
+  int taken = 0;
+  for (const std::string& solver : testing::solver_names()) {
+    const SolverSupport& can = find_solver(solver).supports;
+    Scene scene = parse_scene(text, "sheet", ".", {{}, solver});
+    if (!can.cloth) {
+      try {
+        Simulation refused(scene);
+        ADD_FAILURE() << solver;
+      } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("is a shell, and it moves solids only"), std::string::npos);
+      }
+      continue;
+    }
+    Simulation simulation(scene);
+    for (int step = 0; step < 10; ++step) {
+      const StepReport report = simulation.step();
+      ASSERT_TRUE(report.succeeded()) << solver << ": " << report.detail;
+    }
+    ++taken;
+    if (reference.size() == 0) reference = simulation.state()->x;
+    // Linearly implicit steps and few iterations are not converged ones.
+    EXPECT_LT((simulation.state()->x - reference).cwiseAbs().maxCoeff(), 0.03) << solver;
+  }
+  EXPECT_EQ(taken, 9);
+}
+
+TEST(Shell, DrapesOverABallWithoutTouchingIt) {
+  Simulation simulation(parse_scene(
+      "[simulation]\ndt = 0.02\nframes = 15\n[[body]]\ncloth = {size = [0.6, 0.6], cells = [12, 12], origin = [-0.3, "
+      "0.205, -0.3]}\nshell = {thickness = 0.001, bending = 0.1}\nyoung = 2e5\npoisson = 0.3\ndensity = "
+      "300\n[[collider]]\nsphere = {centre = [0, 0, 0], radius = 0.2}\nfriction = 0.3\n[contact]\ndhat = 0.004\n",
+      "drape"));
+  double gap = 1;
+  for (int step = 0; step < 15; ++step) {
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.succeeded()) << report.detail;
+    gap = std::min(gap, report.minimum_gap);
+  }
+  EXPECT_GT(gap, 0);
+  EXPECT_LT(gap, 0.004);
+  double lowest = 1;
+  for (Index i = 0; i < simulation.model()->nodes(); ++i) lowest = std::min(lowest, node(simulation.state()->x, i).y());
+  EXPECT_LT(lowest, 0.1);  // its corners hang down
+}
+
+TEST(Shell, ThatLacksSomethingIsRefusedWithTheRemedy) {
+  const auto refusal = [](const std::string& body) {
+    try {
+      Simulation(parse_scene("[simulation]\ndt = 0.01\nframes = 1\n[[body]]\n" + body, "shell.toml"));
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  const std::string sheet = "cloth = {size = [1, 1], cells = [2, 2]}\n";
+  const auto expect = [&](const std::string& body, const std::string& message) {
+    EXPECT_NE(refusal(body).find(message), std::string::npos) << refusal(body);
+  };
+  expect(sheet + "shell = {}\nyoung = 1e6\npoisson = 0.3\n", "'thickness'");
+  expect(sheet + "shell = {thicknes = 1e-3}\nyoung = 1e6\npoisson = 0.3\n", "'thickness'");
+  expect(sheet + "shell = {thickness = 1e-3}\n", "a shell needs 'young' and 'poisson'");
+  expect(sheet + "shell = {thickness = 1e-3}\nyoung = 1e6\npoisson = 0.3\nmaterial = \"arap\"\n", "is for solids");
+  expect(sheet + "shell = {thickness = 1e-3}\nyoung = 1e6\npoisson = 0.3\nsprings = {shear = 3}\n", "does not go with");
+  expect(fmt::format("mesh = \"{}\"\nyoung = 1e6\npoisson = 0.3\n", irregular_sheet().string()),
+         "shell = {thickness = 0.001}");
+}
+
+}  // namespace
+}  // namespace pliant
