@@ -17,6 +17,7 @@ namespace {
 
 using SheetShape = Eigen::Matrix<double, 3, 2>;  ///< F, or the edges of a triangle
 using Matrix12 = Eigen::Matrix<double, 12, 12>;
+using Matrix18 = Eigen::Matrix<double, 18, 18>;
 
 double triangle_area(const Vec3& a, const Vec3& b, const Vec3& c) { return 0.5 * (b - a).cross(c - a).norm(); }
 
@@ -28,41 +29,50 @@ Eigen::Matrix2d flat_edges(const Vec3& a, const Vec3& b, const Vec3& c) {
   return D;
 }
 
-struct HingeNodes {
-  std::array<Index, 4> nodes;
-};
-
-/// The edges with a triangle on either side, in the order in which they are met.
-std::vector<HingeNodes> hinges_of(std::span<const Triangle> triangles) {
+/// For each edge of each triangle the vertex beyond it; -1 at a rim.
+std::vector<Triangle> vertices_beyond(std::span<const Triangle> triangles) {
   struct Side {
-    Index opposite;
-    bool is_forward;  ///< from the lower vertex to the higher
-    int count;
-    Index other;
+    std::size_t triangle, edge;
   };
-  std::map<std::pair<Index, Index>, Side> edges;
-  std::vector<std::pair<Index, Index>> order;
-  for (const Triangle& t : triangles)
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Index a = t[k], b = t[(k + 1) % 3], c = t[(k + 2) % 3];
-      const std::pair<Index, Index> edge = std::minmax(a, b);
-      const auto [found, is_new] = edges.try_emplace(edge, Side{c, a < b, 1, -1});
-      if (is_new) continue;
-      if (++found->second.count > 2)
-        throw InputError(
-            fmt::format("more than two triangles meet at the edge between the vertices {} and {}; a shell "
-                        "has at most two there",
-                        edge.first, edge.second));
-      found->second.other = c;
-      order.push_back(edge);
-    }
-  std::vector<HingeNodes> hinges;
-  for (const auto& edge : order) {
-    const Side& side = edges.at(edge);
-    hinges.push_back({side.is_forward ? std::array<Index, 4>{edge.first, edge.second, side.opposite, side.other}
-                                      : std::array<Index, 4>{edge.second, edge.first, side.opposite, side.other}});
+  std::map<std::pair<Index, Index>, std::vector<Side>> sides;
+  for (std::size_t t = 0; t < triangles.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k)
+      sides[std::minmax(triangles[t][k], triangles[t][(k + 1) % 3])].push_back({t, k});
+  std::vector<Triangle> beyond(triangles.size(), {-1, -1, -1});
+  for (const auto& [edge, of] : sides) {
+    if (of.size() > 2)
+      throw InputError(fmt::format(
+          "more than two triangles meet at the edge between the vertices {} and {}; a shell has at most two "
+          "there",
+          edge.first, edge.second));
+    for (std::size_t k = 0; k < of.size() && of.size() == 2; ++k)
+      beyond[of[k].triangle][of[k].edge] = triangles[of[1 - k].triangle][(of[1 - k].edge + 2) % 3];
   }
-  return hinges;
+  return beyond;
+}
+
+/// The quadratic form of a plate's bending over the angles of a triangle's edges (J), with those of the rim eliminated.
+/// D: the edges from the first corner in its plane.
+Mat3 bending_form(const Eigen::Matrix2d& D, double area, const Triangle& beyond, double rigidity, double nu) {
+  const std::array<Eigen::Vector2d, 3> corner = {Eigen::Vector2d::Zero(), D.col(0), D.col(1)};
+  std::array<Eigen::Matrix2d, 3> B;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Eigen::Vector2d e = corner[(k + 1) % 3] - corner[k], across(-e.y(), e.x());
+    B[k] = across * across.transpose() / (2 * area * e.norm());
+  }
+  Mat3 Q;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      Q(i, j) = area * rigidity *
+                ((1 - nu) * B[at(i)].cwiseProduct(B[at(j)]).sum() + nu * B[at(i)].trace() * B[at(j)].trace());
+  for (int k = 0; k < 3; ++k)
+    if (beyond[at(k)] < 0) {
+      const Vec3 column = Q.col(k);
+      if (Q(k, k) > 0) Q -= column * column.transpose() / Q(k, k);
+      Q.row(k).setZero();
+      Q.col(k).setZero();
+    }
+  return Q;
 }
 
 /// Blocks (a, b) with a <= b of a symmetric matrix, as Energy::hessians wants them.
@@ -88,14 +98,11 @@ ShellEnergy::ShellEnergy(std::span<const Vec3> vertices, std::span<const Triangl
   const double Y = material.young, nu = material.poisson, t = material.thickness;
   mu_ = t * Y / (2 * (1 + nu));
   lambda_ = t * Y * nu / (1 - nu * nu);
-  stencils_.size = 4;
-  const auto add = [&](const auto& corners) {
-    for (Index v : corners) {
-      stencils_.nodes.push_back(first_node + v);
-      rest_.push_back(vertices[at(v)]);
-    }
-  };
-  for (const Triangle& corners : triangles) {
+  stencils_.size = 6;
+  const std::vector<Triangle> beyond = vertices_beyond(triangles);
+  const double rigidity = material.bending * Y * t * t * t / (12 * (1 - nu * nu));
+  for (std::size_t k = 0; k < triangles.size(); ++k) {
+    const Triangle& corners = triangles[k];
     const Vec3 &a = vertices[at(corners[0])], &b = vertices[at(corners[1])], &c = vertices[at(corners[2])];
     area_.push_back(triangle_area(a, b, c));
     const Eigen::Matrix2d D = flat_edges(a, b, c);
@@ -103,73 +110,77 @@ ShellEnergy::ShellEnergy(std::span<const Vec3> vertices, std::span<const Triangl
       throw InputError(
           fmt::format("the triangle of the vertices {}, {}, {} has no area", corners[0], corners[1], corners[2]));
     inverse_edges_.push_back(D.inverse());
-    add(std::array<Index, 4>{corners[0], corners[1], corners[2], corners[0]});
+    for (Index v : corners) stencils_.nodes.push_back(v);
+    for (Index v : beyond[k]) stencils_.nodes.push_back(v < 0 ? corners[0] : v);
+    std::array<Vec3, 6> x;
+    for (std::size_t i = 0; i < 6; ++i) x[i] = vertices[at(stencils_.nodes[6 * k + i])];
+    rest_.insert(rest_.end(), x.begin(), x.end());
+    bending_.push_back(bending_form(D, area_.back(), beyond[k], rigidity, nu));
+    Vec3 angles = Vec3::Zero();
+    for (int e = 0; e < 3; ++e)
+      if (bending_.back()(e, e) > 0) angles[e] = hinge_angle(hinge(x, e));
+    angles_.push_back(angles);
   }
-  const double D = material.bending * Y * t * t * t / (12 * (1 - nu * nu));
-  if (D == 0) return;
-  for (const HingeNodes& hinge : hinges_of(triangles)) {
-    std::array<Vec3, 4> x;
-    for (std::size_t k = 0; k < 4; ++k) x[k] = vertices[at(hinge.nodes[k])];
-    const double area = triangle_area(x[0], x[1], x[2]) + triangle_area(x[0], x[1], x[3]);
-    hinge_.push_back(D * (x[1] - x[0]).squaredNorm() / area);
-    angle_.push_back(hinge_angle(x));
-    add(hinge.nodes);
-  }
+  for (Index& i : stencils_.nodes) i += first_node;
 }
 
+std::array<Vec3, 4> ShellEnergy::hinge(const std::array<Vec3, 6>& x, int edge) const {
+  const auto k = at(edge);
+  return {x[k], x[(k + 1) % 3], x[(k + 2) % 3], x[3 + k]};
+}
+
+namespace {
+
+/// Where the nodes of an edge's hinge are in a stencil.
+constexpr int kHingeNodes[3][4] = {{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5}};
+
+}  // namespace
+
 void ShellEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
-  const Index triangles = triangle_count();
   for (Index s = range.begin; s < range.end; ++s) {
-    const Index* nodes = stencils_[s];
-    const auto x = [&](int k) -> Vec3 { return node(pose.x, nodes[k]); };
-    if (s < triangles) {
-      const Eigen::Matrix2d& B = inverse_edges_[at(s)];
-      SheetShape edges;
-      edges << x(1) - x(0), x(2) - x(0);
-      const SheetShape F = edges * B;
-      const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
-      *values++ = area_[at(s)] * (mu_ * E.squaredNorm() + 0.5 * lambda_ * E.trace() * E.trace());
-      if (!gradients) continue;
-      const Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
-      const SheetShape P = area_[at(s)] * F * S * B.transpose();
-      Eigen::Map<Vec3>{gradients} = -P.col(0) - P.col(1);
-      Eigen::Map<Vec3>{gradients + 3} = P.col(0);
-      Eigen::Map<Vec3>{gradients + 6} = P.col(1);
-      Eigen::Map<Vec3>{gradients + 9}.setZero();
-    } else {
-      const auto h = at(s - triangles);
-      const std::array<Vec3, 4> corners = {x(0), x(1), x(2), x(3)};
-      if (!gradients) {
-        const double turned = hinge_angle(corners) - angle_[h];
-        *values++ = 0.5 * hinge_[h] * turned * turned;
-        continue;
-      }
-      const HingeAngle angle = hinge_gradient(corners);
-      const double turned = angle.theta - angle_[h];
-      *values++ = 0.5 * hinge_[h] * turned * turned;
-      Eigen::Map<Eigen::Matrix<double, 12, 1>>{gradients} = hinge_[h] * turned * angle.gradient;
+    std::array<Vec3, 6> x;
+    for (std::size_t k = 0; k < 6; ++k) x[k] = node(pose.x, stencils_[s][k]);
+    const Eigen::Matrix2d& B = inverse_edges_[at(s)];
+    SheetShape edges;
+    edges << x[1] - x[0], x[2] - x[0];
+    const SheetShape F = edges * B;
+    const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
+    const Mat3& Q = bending_[at(s)];
+    Vec3 turned = Vec3::Zero();
+    std::array<HingeAngle, 3> angles;
+    for (int e = 0; e < 3; ++e) {
+      if (!(Q(e, e) > 0)) continue;
+      if (gradients)
+        angles[at(e)] = hinge_gradient(hinge(x, e));
+      else
+        angles[at(e)].theta = hinge_angle(hinge(x, e));
+      turned[e] = angles[at(e)].theta - angles_[at(s)][e];
     }
-    gradients += 12;
+    const Vec3 moment = Q * turned;
+    *values++ =
+        area_[at(s)] * (mu_ * E.squaredNorm() + 0.5 * lambda_ * E.trace() * E.trace()) + 0.5 * turned.dot(moment);
+    if (!gradients) continue;
+    const Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
+    const SheetShape P = area_[at(s)] * F * S * B.transpose();
+    Eigen::Map<Eigen::Matrix<double, 18, 1>> g(gradients);
+    g.setZero();
+    g.segment<3>(0) = -P.col(0) - P.col(1);
+    g.segment<3>(3) = P.col(0);
+    g.segment<3>(6) = P.col(1);
+    for (int e = 0; e < 3; ++e)
+      for (int k = 0; k < 4 && Q(e, e) > 0; ++k)
+        g.segment<3>(3 * kHingeNodes[e][k]) += moment[e] * angles[at(e)].gradient.segment<3>(3 * k);
+    gradients += 18;
   }
 }
 
 void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
-  const Index triangles = triangle_count();
-  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(4)) {
-    const Index* nodes = stencils_[s];
-    const auto x = [&](int k) -> Vec3 { return node(pose.x, nodes[k]); };
-    if (s >= triangles) {
-      const auto h = at(s - triangles);
-      HingeAngle angle;
-      Matrix12 H = hinge_hessian({x(0), x(1), x(2), x(3)}, angle);
-      H = hinge_[h] * ((angle.theta - angle_[h]) * H + angle.gradient * angle.gradient.transpose());
-      if (projection != Projection::none) project_psd(H);
-      write_blocks(H, 4, blocks);
-      continue;
-    }
+  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(6)) {
+    std::array<Vec3, 6> x;
+    for (std::size_t k = 0; k < 6; ++k) x[k] = node(pose.x, stencils_[s][k]);
     const Eigen::Matrix2d& B = inverse_edges_[at(s)];
     SheetShape edges;
-    edges << x(1) - x(0), x(2) - x(0);
+    edges << x[1] - x[0], x[2] - x[0];
     const SheetShape F = edges * B;
     const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
     const Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
@@ -179,36 +190,66 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
     b.col(1) = B.row(0).transpose();
     b.col(2) = B.row(1).transpose();
     b.col(0) = -b.col(1) - b.col(2);
-    const Eigen::Matrix<double, 3, 3> Fb = F * b;
-    const Mat3 FF = F * F.transpose();
-    Mat9 H;
+    const Mat3 Fb = F * b, FF = F * F.transpose();
+    Matrix18 H = Matrix18::Zero();
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j)
         H.block<3, 3>(3 * i, 3 * j) =
             area_[at(s)] * (b.col(i).dot(S * b.col(j)) * Mat3::Identity() +
                             mu_ * (b.col(i).dot(b.col(j)) * FF + Fb.col(j) * Fb.col(i).transpose()) +
                             lambda_ * Fb.col(i) * Fb.col(j).transpose());
+    add_bending(s, x, H);
     if (projection != Projection::none) project_psd(H);
-    std::fill_n(blocks, 9 * local_blocks(4), 0.0);
-    write_blocks(H, 3, blocks);
+    write_blocks(H, 6, blocks);
   }
 }
 
-std::vector<ShellEnergy::Row> ShellEnergy::rest_rows(Index s) const {
-  const Vec3* x = rest_.data() + 4 * at(s);
-  if (s < triangle_count()) {
-    const Eigen::Matrix2d& B = inverse_edges_[at(s)];
-    std::vector<Row> rows;
-    for (int k = 0; k < 2; ++k)
-      rows.push_back({{-B(0, k) - B(1, k), B(0, k), B(1, k), 0}, area_[at(s)] * (2 * mu_ + lambda_)});
-    return rows;
+/// sum Q_ef grad theta_e grad theta_f^T + sum (Q (theta - theta_0))_e times the Hessian of theta_e.
+void ShellEnergy::add_bending(Index s, const std::array<Vec3, 6>& x, Eigen::Matrix<double, 18, 18>& H) const {
+  const Mat3& Q = bending_[at(s)];
+  Eigen::Matrix<double, 18, 3> J = Eigen::Matrix<double, 18, 3>::Zero();
+  std::array<Matrix12, 3> second;
+  Vec3 turned = Vec3::Zero();
+  for (int e = 0; e < 3; ++e) {
+    if (!(Q(e, e) > 0)) continue;
+    HingeAngle angle;
+    second[at(e)] = hinge_hessian(hinge(x, e), angle);
+    turned[e] = angle.theta - angles_[at(s)][e];
+    for (int k = 0; k < 4; ++k) J.block<3, 1>(3 * kHingeNodes[e][k], e) = angle.gradient.segment<3>(3 * k);
   }
-  // Of a flat shell all four gradients of the angle are along its normal: as if it were.
-  const Vec3 e = x[1] - x[0];
-  const double g2 = e.norm() / e.cross(x[2] - x[0]).norm(), g3 = e.norm() / e.cross(x[3] - x[0]).norm();
-  const double t2 = e.dot(x[2] - x[0]) / e.squaredNorm(), t3 = e.dot(x[3] - x[0]) / e.squaredNorm();
-  const Row row{{-(1 - t2) * g2 - (1 - t3) * g3, -t2 * g2 - t3 * g3, g2, g3}, hinge_[at(s - triangle_count())]};
-  return {row};
+  const Vec3 moment = Q * turned;
+  H += J * Q * J.transpose();
+  for (int e = 0; e < 3; ++e)
+    for (int k = 0; k < 4 && Q(e, e) > 0; ++k)
+      for (int l = 0; l < 4; ++l)
+        H.block<3, 3>(3 * kHingeNodes[e][k], 3 * kHingeNodes[e][l]) +=
+            moment[e] * second[at(e)].block<3, 3>(3 * k, 3 * l);
+}
+
+std::vector<ShellEnergy::Row> ShellEnergy::rest_rows(Index s) const {
+  const Eigen::Matrix2d& B = inverse_edges_[at(s)];
+  std::vector<Row> rows;
+  for (int k = 0; k < 2; ++k) {
+    Row row{Eigen::Matrix<double, 6, 1>::Zero(), area_[at(s)] * (2 * mu_ + lambda_)};
+    row.weights.head<3>() << -B(0, k) - B(1, k), B(0, k), B(1, k);
+    rows.push_back(row);
+  }
+  // Of a flat shell all gradients of an angle are along its normal: as if it were. Angles alone, without what couples
+  // them, are no softer than half of their form.
+  std::array<Vec3, 6> x;
+  std::copy_n(rest_.data() + 6 * at(s), 6, x.begin());
+  for (int edge = 0; edge < 3; ++edge) {
+    if (!(bending_[at(s)](edge, edge) > 0)) continue;
+    const std::array<Vec3, 4> h = hinge(x, edge);
+    const Vec3 e = h[1] - h[0];
+    const double g2 = e.norm() / e.cross(h[2] - h[0]).norm(), g3 = e.norm() / e.cross(h[3] - h[0]).norm();
+    const double t2 = e.dot(h[2] - h[0]) / e.squaredNorm(), t3 = e.dot(h[3] - h[0]) / e.squaredNorm();
+    const double weights[4] = {-(1 - t2) * g2 - (1 - t3) * g3, -t2 * g2 - t3 * g3, g2, g3};
+    Row row{Eigen::Matrix<double, 6, 1>::Zero(), bending_[at(s)](edge, edge)};
+    for (int k = 0; k < 4; ++k) row.weights[kHingeNodes[edge][k]] = weights[k];
+    rows.push_back(row);
+  }
+  return rows;
 }
 
 }  // namespace pliant

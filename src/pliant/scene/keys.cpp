@@ -95,7 +95,7 @@ const Section& body_section() {
         {.name = "visual",
          .kind = Kind::text,
          .summary = "An OBJ, PLY or STL file with a finer surface, which moves with the body and is scaled, turned and "
-                    "moved with its mesh: for exports and the viewer.",
+                    "moved with its mesh: for frames and exports.",
          .example = "\"bunny-fine.obj\""},
         {.name = "scale",
          .kind = Kind::factor,

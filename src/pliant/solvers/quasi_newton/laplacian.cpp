@@ -126,8 +126,8 @@ void add_shell(const ShellEnergy& shell, BlockMatrix& L) {
   for (Index s = 0; s < shell.stencils().count(); ++s) {
     const Index* nodes = shell.stencils()[s];
     for (const ShellEnergy::Row& row : shell.rest_rows(s))
-      for (int a = 0; a < 4; ++a)
-        for (int b = 0; b < 4; ++b)
+      for (int a = 0; a < 6; ++a)
+        for (int b = 0; b < 6; ++b)
           if (nodes[a] <= nodes[b] && row.weights[a] != 0 && row.weights[b] != 0)
             *L.block(L.pattern().find(nodes[a], nodes[b])) += row.stiffness * row.weights[a] * row.weights[b];
   }
