@@ -24,7 +24,7 @@ class Tape:
     @property
     def positions(self) -> Floats:
         """(steps + 1, n, 3), m."""
-        return np.stack([state.positions for state in self.states])
+        return np.stack([state.x for state in self.states])
 
     def gradient(
         self,
@@ -57,11 +57,11 @@ class Tape:
             raise InputError(f"steps are counted from 1 to {steps}, but derivatives are given for {sorted(given)}")
         pairs = {path: _neighbours(sim, path, relative_step) for path in wrt}
         result: dict[str, Any] = {path: np.zeros(len(pair)) for path, pair in pairs.items()}
-        shape = self.states[0].positions.shape
+        shape = self.states[0].x.shape
         x_bar = np.zeros(shape)
         v_bar = np.zeros(shape) if of_velocities is None else np.array(of_velocities, dtype=float)
         for k in range(steps, 0, -1):
-            before, after = self.states[k - 1], np.ascontiguousarray(self.states[k].positions)
+            before, after = self.states[k - 1], np.ascontiguousarray(self.states[k].x)
             if k in given:
                 x_bar = x_bar + np.asarray(given[k], dtype=float)
             multiplier, x_bar, v_bar = adjoint.back(before, after, np.ascontiguousarray(x_bar), np.ascontiguousarray(v_bar))

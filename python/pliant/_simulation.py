@@ -116,7 +116,7 @@ class Simulation:
         *,
         name: str | None = None,
         density: float = 1000.0,
-        order: int = 1,
+        order: int | None = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
         regions: Mapping[str, Material | Mapping[str, Any]] | None = None,
@@ -127,7 +127,7 @@ class Simulation:
         mesh:     a TetMesh, a mesh file, or None with a generator among the keys, such as box={...}.
         material: what `pliant.material` makes, or the name of a law with its parameters as keys.
         density:  kg/m^3.
-        order:    polynomial order of the elements, 1, 2 or 3.
+        order:    polynomial order of the elements, 1 (unless told), 2 or 3.
         velocity, angular_velocity: at the start, m/s and rad/s about the centre of mass.
         young, poisson: in place of the material's, a number or (m,) numbers, one for each element.
         fibres:   a list of dicts as in a scene's [[body.fibres]]; `direction` may be (m, 3), one for each element.

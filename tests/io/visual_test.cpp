@@ -14,7 +14,7 @@
 namespace pliant {
 namespace {
 
-std::filesystem::path folder() {
+std::filesystem::path visual_folder() {
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "pliant_visual";
   std::filesystem::create_directories(path);
   return path;
@@ -23,7 +23,7 @@ std::filesystem::path folder() {
 /// A pyramid over the unit square, a little larger than the box it belongs to, of two materials; one of its corners has
 /// two places in the texture.
 std::filesystem::path pyramid() {
-  const std::filesystem::path path = folder() / "pyramid.obj";
+  const std::filesystem::path path = visual_folder() / "pyramid.obj";
   std::ofstream(path) << "mtllib skin.mtl\nv 0 0 0\nv 1 0 0\nv 1 0 1\nv 0 0 1\nv 0.5 1.2 0.5\n"
                          "vt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvt 0.5 0.5\n"
                          "usemtl red\nf 1/1 5/5 2/2\nf 2/2 5/5 3/3\nusemtl blue\nf 3/3 5/5 4/4\nf 4/4 5/4 1/1\n";
@@ -40,7 +40,7 @@ TEST(VisualMesh, FollowsAnAffineMapExactlyInsideAndOutside) {
   pyramid();
   for (const std::string order : {"1", "2"}) {
     const Scene scene =
-        parse_scene(scene_text("order = " + order + "\nscale = 2\ntranslate = [1, 0, 0]\n"), "shown", folder());
+        parse_scene(scene_text("order = " + order + "\nscale = 2\ntranslate = [1, 0, 0]\n"), "shown", visual_folder());
     const auto model = build_model(scene);
     const std::vector<VisualMesh> meshes = visual_meshes(scene, *model);
     ASSERT_EQ(meshes.size(), 1u);
@@ -63,9 +63,9 @@ TEST(VisualMesh, FollowsAnAffineMapExactlyInsideAndOutside) {
 
 TEST(VisualMesh, ReachesFramesAndExportsWithTextureAndMaterials) {
   pyramid();
-  const std::filesystem::path out = folder() / "run";
+  const std::filesystem::path out = visual_folder() / "run";
   std::filesystem::remove_all(out);
-  Simulation simulation(parse_scene(scene_text(), "shown", folder()));
+  Simulation simulation(parse_scene(scene_text(), "shown", visual_folder()));
   RunOptions options;
   options.folder = out;
   RunObserver silent;
@@ -103,7 +103,7 @@ TEST(VisualMesh, SaysWhatItLacks) {
   pyramid();
   const auto refusal = [&](const std::string& text) {
     try {
-      const Scene scene = parse_scene(text, "shown.toml", folder());
+      const Scene scene = parse_scene(text, "shown.toml", visual_folder());
       visual_meshes(scene, *build_model(scene));
     } catch (const InputError& error) {
       return std::string(error.what());

@@ -16,10 +16,10 @@ def block(name="box", size=(0.2, 0.2, 0.2), cells=(2, 2, 2), origin=(0, 0, 0), s
 
 
 def test_a_weight_hangs_as_low_as_its_spring_says():
-    sim, body = block(young=1e7, solver=EXACT, integrator="quasistatic")
+    sim, body = block(young=1e7, solver={**EXACT, "tolerance": 1e-6}, integrator="quasistatic")
     sim.set("simulation", gravity=(0, -9.81, 0))
     sim.add_spring(body, (0.1, 0.2, 0.1), (0.1, 0.5, 0.1), stiffness=2000.0, name="rope")
-    sim.pin(body, "y-max", axes="xz")
+    sim.pin(body, "all", axes="xz")
     assert sim.step().converged
     top = sim.positions(body)[body.mesh.vertices[:, 1] > 0.199]
     assert 0.2 - top[:, 1].mean() == pytest.approx(8 * 9.81 / 2000, rel=0.01)
@@ -147,7 +147,7 @@ def test_gradients_through_many_steps_are_those_of_central_differences(order):
     weights = {k: rng.normal(size=run()[0].positions().shape) for k in (3, steps)}
 
     def objective(tape):
-        return sum(float((w * tape.states[k].positions).sum()) for k, w in weights.items())
+        return sum(float((w * tape.states[k].x).sum()) for k, w in weights.items())
 
     sim, tape = run()
     gradient = tape.gradient(weights, ["body.beam.young", "load.pull.force"])

@@ -230,6 +230,20 @@ TEST(Contact, AStartThatIntersectsIsRefusedWithTheTriangles) {
   EXPECT_EQ(state.x, model->rest());
 }
 
+TEST(Contact, BodiesThatTouchExactlyAreToldWhichWayToGo) {
+  ModelBuilder builder;
+  builder.add_body(box_body("lower", {1, 1, 1}, {2, 2, 2}, {0, 0, 0}, 1e5));
+  builder.add_body(box_body("upper", {1, 1, 1}, {2, 2, 2}, {0, 1, 0}, 1e5));
+  builder.set_contact({.dhat = 1e-3});
+  const auto model = builder.build();
+  State state = model->rest_state();
+  const StepReport report = make_stepper(model, "pod-newton")->step(state, 0.01);
+  EXPECT_EQ(report.outcome, Outcome::intersecting_start);
+  EXPECT_NE(report.detail.find("'lower' and 'upper' touch exactly, near ("), std::string::npos) << report.detail;
+  EXPECT_NE(report.detail.find(", 0.5, "), std::string::npos) << report.detail;
+  EXPECT_NE(report.detail.find("move 'upper' by (0, 0.002, 0) m"), std::string::npos) << report.detail;
+}
+
 TEST(Contact, PairsThatNeverTouchMayOverlap) {
   ModelBuilder builder;
   builder.add_body(box_body("lower", {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5));

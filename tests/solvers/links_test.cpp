@@ -143,5 +143,23 @@ TEST(Links, HoldWhatIsAttached) {
       EXPECT_LT((node(state.x, i) - poses[l].from_rest(node(model->rest(), i))).norm(), 1e-12);
 }
 
+TEST(Links, LandOnTheFloor) {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  add_bystander(builder);
+  builder.add_collider(testing::floor_plane(0));
+  builder.add_link({"ball", -1, JointKind::free, Vec3::Zero(), Vec3::UnitZ(), SphereShape{{0, 0.5, 0}, 0.1}, 700});
+  const auto model = builder.build();
+  const auto stepper = make_stepper(model, "conjac");
+  State state = model->rest_state();
+  for (int s = 0; s < 200; ++s) {
+    const StepReport report = stepper->step(state, 1e-2);
+    ASSERT_TRUE(report.succeeded()) << report.detail;
+  }
+  double lowest = 1;
+  for (Index i = model->bodies()[1].nodes.begin; i < model->nodes(); ++i) lowest = std::min(lowest, state.x[3 * i + 1]);
+  EXPECT_NEAR(lowest, 0, 0.005);
+}
+
 }  // namespace
 }  // namespace pliant

@@ -5,6 +5,7 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "pliant/base/error.hpp"
@@ -51,15 +52,38 @@ std::vector<Triangle> vertices_beyond(std::span<const Triangle> triangles) {
   return beyond;
 }
 
-/// The quadratic form of a plate's bending over the angles of a triangle's edges (J), with those of the rim eliminated.
-/// D: the edges from the first corner in its plane.
-Mat3 bending_form(const Eigen::Matrix2d& D, double area, const Triangle& beyond, double rigidity, double nu) {
+/// How high a corner is above an edge.
+double height_above(const Vec3& from, const Vec3& to, const Vec3& corner) {
+  return (to - from).cross(corner - from).norm() / (to - from).norm();
+}
+
+/// K by each of the angles at a triangle's edges: 2/(h + h') n n^T. x: the corners and those beyond the edges, unused
+/// at a rim, where the triangle beyond is taken to be as high.
+std::array<Eigen::Matrix2d, 3> curvature_by_angle(const Eigen::Matrix2d& D, const Triangle& beyond,
+                                                  const std::array<Vec3, 6>& x) {
   const std::array<Eigen::Vector2d, 3> corner = {Eigen::Vector2d::Zero(), D.col(0), D.col(1)};
   std::array<Eigen::Matrix2d, 3> B;
   for (std::size_t k = 0; k < 3; ++k) {
-    const Eigen::Vector2d e = corner[(k + 1) % 3] - corner[k], across(-e.y(), e.x());
-    B[k] = across * across.transpose() / (2 * area * e.norm());
+    const Eigen::Vector2d u = (corner[(k + 1) % 3] - corner[k]).normalized(), n(-u.y(), u.x());
+    const double h = height_above(x[k], x[(k + 1) % 3], x[(k + 2) % 3]);
+    const double other = beyond[k] < 0 ? h : height_above(x[k], x[(k + 1) % 3], x[3 + k]);
+    B[k] = 2 / (h + other) * n * n.transpose();
   }
+  return B;
+}
+
+/// The part of a stress that pulls: what is pressed together has a geometric stiffness that is negative.
+Eigen::Matrix2d tension(const Eigen::Matrix2d& S) {
+  const double mean = 0.5 * S.trace(), radius = std::hypot(0.5 * (S(0, 0) - S(1, 1)), S(0, 1));
+  if (mean - radius >= 0) return S;
+  if (mean + radius <= 0) return Eigen::Matrix2d::Zero();
+  // S = mean + radius N with N^2 = 1: the projector on its larger eigenvalue is (1 + N)/2.
+  return (mean + radius) / 2 * (Eigen::Matrix2d::Identity() + (S - mean * Eigen::Matrix2d::Identity()) / radius);
+}
+
+/// The quadratic form of a plate's bending over the angles of a triangle's edges (J), with those of the rim eliminated.
+Mat3 bending_form(const std::array<Eigen::Matrix2d, 3>& B, double area, const Triangle& beyond, double rigidity,
+                  double nu) {
   Mat3 Q;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
@@ -115,7 +139,8 @@ ShellEnergy::ShellEnergy(std::span<const Vec3> vertices, std::span<const Triangl
     std::array<Vec3, 6> x;
     for (std::size_t i = 0; i < 6; ++i) x[i] = vertices[at(stencils_.nodes[6 * k + i])];
     rest_.insert(rest_.end(), x.begin(), x.end());
-    bending_.push_back(bending_form(D, area_.back(), beyond[k], rigidity, nu));
+    const auto curvature = curvature_by_angle(D, beyond[k], x);
+    bending_.push_back(bending_form(curvature, area_.back(), beyond[k], rigidity, nu));
     Vec3 angles = Vec3::Zero();
     for (int e = 0; e < 3; ++e)
       if (bending_.back()(e, e) > 0) angles[e] = hinge_angle(hinge(x, e));
@@ -183,7 +208,8 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
     edges << x[1] - x[0], x[2] - x[0];
     const SheetShape F = edges * B;
     const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
-    const Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
+    Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
+    if (projection == Projection::analytic) S = tension(S);
     // F = sum x_a b_a^T with the gradients b_a of the three shape functions, so that the block of two corners is
     // A ((b_a . S b_b) 1 + mu ((b_a . b_b) F F^T + F b_b b_a^T F^T) + lambda F b_a b_b^T F^T).
     Eigen::Matrix<double, 2, 3> b;
@@ -198,14 +224,17 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
             area_[at(s)] * (b.col(i).dot(S * b.col(j)) * Mat3::Identity() +
                             mu_ * (b.col(i).dot(b.col(j)) * FF + Fb.col(j) * Fb.col(i).transpose()) +
                             lambda_ * Fb.col(i) * Fb.col(j).transpose());
-    add_bending(s, x, H);
-    if (projection != Projection::none) project_psd(H);
+    add_bending(s, x, projection, H);
+    if (projection == Projection::numerical) project_psd(H);
     write_blocks(H, 6, blocks);
   }
 }
 
-/// sum Q_ef grad theta_e grad theta_f^T + sum (Q (theta - theta_0))_e times the Hessian of theta_e.
-void ShellEnergy::add_bending(Index s, const std::array<Vec3, 6>& x, Eigen::Matrix<double, 18, 18>& H) const {
+/// sum Q_ef grad theta_e grad theta_f^T + sum (Q (theta - theta_0))_e times the Hessian of theta_e, of which analytic
+/// projection keeps the first.
+void ShellEnergy::add_bending(Index s, const std::array<Vec3, 6>& x, Projection projection,
+                              Eigen::Matrix<double, 18, 18>& H) const {
+  const bool is_whole = projection != Projection::analytic;
   const Mat3& Q = bending_[at(s)];
   Eigen::Matrix<double, 18, 3> J = Eigen::Matrix<double, 18, 3>::Zero();
   std::array<Matrix12, 3> second;
@@ -213,12 +242,16 @@ void ShellEnergy::add_bending(Index s, const std::array<Vec3, 6>& x, Eigen::Matr
   for (int e = 0; e < 3; ++e) {
     if (!(Q(e, e) > 0)) continue;
     HingeAngle angle;
-    second[at(e)] = hinge_hessian(hinge(x, e), angle);
+    if (is_whole)
+      second[at(e)] = hinge_hessian(hinge(x, e), angle);
+    else
+      angle = hinge_gradient(hinge(x, e));
     turned[e] = angle.theta - angles_[at(s)][e];
     for (int k = 0; k < 4; ++k) J.block<3, 1>(3 * kHingeNodes[e][k], e) = angle.gradient.segment<3>(3 * k);
   }
   const Vec3 moment = Q * turned;
   H += J * Q * J.transpose();
+  if (!is_whole) return;
   for (int e = 0; e < 3; ++e)
     for (int k = 0; k < 4 && Q(e, e) > 0; ++k)
       for (int l = 0; l < 4; ++l)

@@ -19,12 +19,18 @@ struct ShellMaterial {
 /// on every triangle, and a plate's bending by the angles between it and its neighbours (discrete shells with the shape
 /// operator of triangles: Grinspun, Gingold, Reisman and Zorin 2006),
 ///
-///   A D/2 ((1 - nu) tr K^2 + nu (tr K)^2),   K = 1/(2 A) sum |e| (theta_e - theta_e0) n_e n_e^T,   D = Y t^3/(12 (1 -
-///   nu^2)),
+///   A D/2 ((1 - nu) tr K^2 + nu (tr K)^2),   K = sum 2/(h_e + h_e') (theta_e - theta_e0) n_e n_e^T,
+///   D = Y t^3/(12 (1 - nu^2)),
 ///
-/// with lengths, areas and the normals n_e of edges in the triangle's plane those at rest, and theta_e0 the angles
-/// there. K is exact for every constant curvature on every mesh. An edge on the rim turns freely: K is least in it.
+/// with areas, the heights h and h' of the two triangles above an edge and its normal n_e in the triangle's plane those
+/// at rest, and theta_e0 the angles there. Each triangle has the share of an angle that its height has, so that a
+/// constant moment M does the work |e| (n_e . M n_e) theta_e at every edge, as the continuous one does (Hellan,
+/// Herrmann and Johnson): it balances without the vertices' doing on every mesh. On meshes of congruent triangles K is
+/// exact for every constant curvature, too; on others a plate is too stiff, by a twentieth where vertices were moved by
+/// a quarter of an edge. An edge on the rim turns freely: K is least in it.
 ///
+/// Rejected: K fitted to the three angles, exact for every curvature on every mesh. A constant moment then does not
+/// balance, and a strip of squares cut along alternating diagonals is a third too soft.
 /// Rejected: a stiffness for each edge alone (Grinspun, Hirani, Desbrun and Schroeder 2003). On a grid of squares cut
 /// along the same diagonal it couples bending to twist, and a strip is a fifth too soft, however fine the grid.
 ///
@@ -55,7 +61,8 @@ class ShellEnergy final : public Energy {
  private:
   /// The corners of an edge's hinge, in the order of hinge_angle().
   std::array<Vec3, 4> hinge(const std::array<Vec3, 6>& x, int edge) const;
-  void add_bending(Index stencil, const std::array<Vec3, 6>& x, Eigen::Matrix<double, 18, 18>& H) const;
+  void add_bending(Index stencil, const std::array<Vec3, 6>& x, Projection projection,
+                   Eigen::Matrix<double, 18, 18>& H) const;
 
   std::vector<Vec3> rest_;  ///< corners of each stencil at rest
   std::vector<Eigen::Matrix2d> inverse_edges_;

@@ -141,10 +141,11 @@ std::string describe_linear_choice(const Scene& scene, const Model& model) {
   const auto integrator = scene.solver.parameters.find("integrator");
   const bool is_static =
       integrator != scene.solver.parameters.end() && integrator->second == ParameterValue(std::string("quasistatic"));
-  return fmt::format("  linear  systems of {} nodes: {}\n", model.nodes(),
-                     model.nodes() < LinearChoice::kFewNodes ? "factorised"
-                     : is_static ? "conjugate gradients with multigrid, or factorised, whichever costs less"
-                                 : "conjugate gradients; with multigrid, or factorised, once that costs less");
+  return fmt::format(
+      "  linear  systems of {} nodes: {}\n", model.nodes(),
+      model.nodes() < LinearChoice::kFewNodes ? "factorised"
+      : is_static ? "conjugate gradients with multigrid or the factor at rest, or factorised, whichever costs less"
+                  : "conjugate gradients; with multigrid or the factor at rest, or factorised, once that costs less");
 }
 
 }  // namespace

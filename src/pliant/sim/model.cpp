@@ -365,8 +365,8 @@ void ModelBuilder::add_penalty(Model& model, bool links_only) const {
     vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
     for (Index i : body.nodes_of(vertices)) {
       nodes.push_back(body.nodes.begin + i);
-      // Most of a link's mass is inside, where nothing touches it.
-      masses.push_back(body.is_link() ? body.mass() / body.nodes.size() : model.mass_.lumped()[nodes.back()]);
+      // A link is held up by the one or two of its vertices that touch.
+      masses.push_back(body.is_link() ? body.mass() : model.mass_.lumped()[nodes.back()]);
     }
   }
   model.colliders_ = std::make_shared<ColliderPenalty>(std::move(nodes), std::move(masses), colliders_);

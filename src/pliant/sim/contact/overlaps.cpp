@@ -38,7 +38,11 @@ Reach reach_through(const Vec3& e0, const Vec3& e1, const Vec3& t0, const Vec3& 
   if (!(area.norm() > 0)) return {0, e0};
   const Vec3 n = area.normalized();
   const double d0 = std::abs(n.dot(e0 - t0)), d1 = std::abs(n.dot(e1 - t0));
-  return d0 <= d1 ? Reach{d0, e0} : Reach{d1, e1};
+  if (d0 == d1) {  // in its plane, or along it
+    const Vec3 middle = (t0 + t1 + t2) / 3;
+    return {d0, (e0 - middle).norm() <= (e1 - middle).norm() ? e0 : e1};
+  }
+  return d0 < d1 ? Reach{d0, e0} : Reach{d1, e1};
 }
 
 Vec3 centre_of(const ContactSurface& s, Index group, const VecX& positions) {

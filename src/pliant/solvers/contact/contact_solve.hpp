@@ -8,7 +8,7 @@ namespace pliant {
 
 /// How accurately linearly implicit families solve for contact.
 struct ContactSolveOptions {
-  double tolerance = 1e-4;   ///< a correction slower than this is the last, m/s; above eps_v sliding bodies would stick
+  double tolerance = 1e-4;  ///< a correction slower than this is the last, m/s; above eps_v sliding bodies would stick
   int max_iterations = 1000;  ///< in a step
 };
 
