@@ -114,6 +114,25 @@ TEST(Simulation, RunsWithoutAFolder) {
   EXPECT_EQ(result.totals.steps, 10);
 }
 
+/// What a run of the bar says.
+std::string notices_of(const std::vector<std::string>& set, const std::string& solver) {
+  struct Listener : RunObserver {
+    void on_notice(const std::string& line) override { text += line + "\n"; }
+    std::string text;
+  } listener;
+  Simulation simulation(parse_scene(kBar, "bar.toml", ".", {set, solver}));
+  EXPECT_EQ(run(simulation, {}, listener).end, RunEnd::finished);
+  return listener.text;
+}
+
+TEST(Simulation, SaysWhenASolverDoesNotKeepUpWithTheScene) {
+  const std::vector<std::string> nearly_incompressible = {"body.0.poisson=0.49999", "simulation.dt=0.02"};
+  EXPECT_NE(notices_of(nearly_incompressible, "projective-dynamics").find("from its solution"), std::string::npos);
+  EXPECT_EQ(notices_of(nearly_incompressible, "pod-newton"), "");
+  for (const char* solver : {"projective-dynamics", "quasi-newton", "fp-pxpbd", "linearly-implicit", "warp-canceling"})
+    EXPECT_EQ(notices_of({}, solver), "") << solver;
+}
+
 TEST(Simulation, MovesDrivenNodesWhereTheyAreToldBeforeAStep) {
   SceneObjects objects;
   const auto driven = std::make_shared<DrivenPositions>();

@@ -66,6 +66,16 @@ class BodyWatch {
   bool told_ = false;
 };
 
+std::string describe(const LastStep& last, const Scene& scene) {
+  const bool has_iterations = scene.solver.parameters.contains("iterations");
+  return fmt::format(
+      "the last step ended {:.2g} m from its solution, in which nothing moves by more than {:.2g} m: {} does not keep "
+      "up "
+      "with this scene; {}smaller time steps or --solver pod-newton would",
+      last.distance, last.motion, scene.solver.name,
+      has_iterations ? "more iterations (--set solver.iterations=N), " : "");
+}
+
 }  // namespace
 
 RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& observer) {
@@ -78,12 +88,15 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   observer.on_start(*simulation.model(), *simulation.state(), result.steps);
   BodyWatch watch(observer);
 
+  State before;  // the last step
+  bool by_budget = false;
   while (simulation.state()->step < result.steps) {
     if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder) folder->follow_cut();
     const State& state = *simulation.state();
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
     observer.before_step(time);
+    if (step == result.steps) before = state;
     const StepReport report = simulation.step(options.control);
     if (report.outcome == Outcome::interrupted) {
       result.end = RunEnd::interrupted;
@@ -91,6 +104,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
       break;
     }
     const bool good = simulation.took(report);
+    by_budget = report.outcome == Outcome::budget_spent;
     result.totals.add(report);
     if (folder) folder->add_report(step, time, report);
     if (folder && good) folder->add_state();
@@ -110,6 +124,10 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
 
   const State& state = *simulation.state();
   watch.at_end(*simulation.model(), state);
+  if (result.end == RunEnd::finished && by_budget) {
+    result.last_step = judge_last_step(scene, simulation.model(), before, state);
+    if (result.last_step && result.last_step->is_far) observer.on_notice(describe(*result.last_step, scene));
+  }
   if (folder) {
     if (result.end == RunEnd::finished) folder->add_last_frame();
     const bool is_left = result.last_report.outcome == Outcome::interrupted;

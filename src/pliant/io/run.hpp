@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "pliant/io/last_step.hpp"
 #include "pliant/io/result_folder.hpp"
 #include "pliant/simulation/simulation.hpp"
 
@@ -45,8 +46,9 @@ struct RunResult {
   std::int64_t first_step = 0;
   /// Where the run can go on from; nothing: at its beginning.
   std::optional<std::int64_t> saved_step;
-  double wall_seconds = 0;      ///< of this call
-  std::int64_t not_finite = 0;  ///< values that the frames hold as 0 because they were not finite
+  double wall_seconds = 0;            ///< of this call
+  std::optional<LastStep> last_step;  ///< of a finished run whose last step ended by its budget
+  std::int64_t not_finite = 0;        ///< values that the frames hold as 0 because they were not finite
 };
 
 /// Steps a simulation to its last step and writes the results. Throws InputError for bad input (nothing is written

@@ -74,6 +74,12 @@ Json state_json(const Model& model, const State& state) {
   return {{"inverted_elements", inverted}, {"size_over_rest", largest_growth(model, state.x).times}};
 }
 
+/// null for steps that were solved.
+Json last_step_json(const std::optional<LastStep>& last) {
+  if (!last) return nullptr;
+  return {{"distance_from_solution", last->distance}, {"motion", last->motion}, {"is_far", last->is_far}};
+}
+
 }  // namespace
 
 void write_summary(const std::filesystem::path& file, const Scene& scene, const Model& model, const RunResult& result) {
@@ -88,6 +94,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                      {"simulated_seconds", result.state.time},
                      {"outcomes", t.outcomes},
                      {"bodies", state_json(model, result.state)},
+                     {"last_step", last_step_json(result.last_step)},
                      {"frames", {{"values_not_finite", result.not_finite}}},
                      {"totals",
                       {{"iterations", t.iterations},

@@ -30,11 +30,20 @@ void add_solid(const Body& body, ContactBody& contact) {
   contact.young = young;
 }
 
+/// Nothing but springs keeps what is inside a network from leaving it.
+void add_inner_points(const Body& body, ContactBody& contact) {
+  std::vector<bool> is_outer(body.vertices().size(), false);
+  for (const Triangle& t : body.network->triangles)
+    for (Index v : t) is_outer[at(v)] = true;
+  for (std::size_t v = 0; v < is_outer.size(); ++v)
+    if (!is_outer[v] && !body.is_link()) contact.points.push_back(body.nodes.begin + static_cast<Index>(v));
+}
+
 void add_network(const Body& body, ContactBody& contact) {
   const SpringNetwork& network = *body.network;
   for (const Triangle& t : network.triangles)
     contact.triangles.push_back({body.nodes.begin + t[0], body.nodes.begin + t[1], body.nodes.begin + t[2]});
-  if (!network.triangles.empty()) return;
+  if (!network.triangles.empty()) return add_inner_points(body, contact);
   for (const Spring& spring : network.springs)
     if (spring.kind == SpringKind::structural)
       contact.edges.push_back({body.nodes.begin + spring.a, body.nodes.begin + spring.b});
