@@ -20,6 +20,7 @@ class Tape:
     def __init__(self, simulation: Simulation, states: Sequence[State]):
         self.simulation = simulation
         self.states = list(states)
+        self._scene = repr(simulation._tree.as_dict())
 
     @property
     def positions(self) -> Floats:
@@ -46,9 +47,12 @@ class Tape:
 
         Steps must have been solved to convergence: what is left of their residual is an error of the gradient. The
         forces' derivatives by parameters are central differences of the forces, not of the solution; `relative_step`
-        is theirs.
+        is theirs. Parameters that move where the scene begins, such as velocities and sizes, need a recording that
+        begins there. The time step and places that scripts prescribe have no gradient.
         """
         sim = self.simulation
+        if repr(sim._tree.as_dict()) != self._scene:
+            raise InputError("the simulation was changed since it was recorded; record it anew")
         scene = sim._described()
         adjoint = _pliant.Adjoint(scene)
         steps = len(self.states) - 1
@@ -60,6 +64,9 @@ class Tape:
         shape = self.states[0].x.shape
         x_bar = np.zeros(shape)
         v_bar = np.zeros(shape) if of_velocities is None else np.array(of_velocities, dtype=float)
+        for k, given_k in given.items():
+            if np.shape(given_k) != shape:
+                raise InputError(f"derivatives by positions have the shape {shape}, not {np.shape(given_k)}")
         for k in range(steps, 0, -1):
             before, after = self.states[k - 1], np.ascontiguousarray(self.states[k].x)
             if k in given:
@@ -69,6 +76,17 @@ class Tape:
                 for j, (more, less, width) in enumerate(pair):
                     change = (more.residual(before, after) - less.residual(before, after)) / width
                     result[path][j] -= float((multiplier * change).sum())
+        begins = all(np.array_equal(a, b) for a, b in zip(adjoint.start(), (self.states[0].x, self.states[0].v)))
+        for path, pair in pairs.items():
+            for j, (more, less, width) in enumerate(pair):
+                (x_more, v_more), (x_less, v_less) = more.start(), less.start()
+                if np.array_equal(x_more, x_less) and np.array_equal(v_more, v_less):
+                    continue
+                if sim._tree.names("pin") and not np.array_equal(x_more, x_less):
+                    raise InputError(f"'{path}' moves what is pinned, and has no gradient here")
+                if not begins:
+                    raise InputError(f"'{path}' changes where the scene begins, and the recording begins elsewhere")
+                result[path][j] += float((x_bar * (x_more - x_less) + v_bar * (v_more - v_less)).sum()) / width
         for path in wrt:
             value = _value_at(sim, path)
             result[path] = float(result[path][0]) if np.ndim(value) == 0 else result[path].reshape(np.shape(value))
@@ -78,6 +96,13 @@ class Tape:
 
 def record(simulation: Simulation, steps: int = 1) -> Tape:
     """Takes steps and keeps every state, for `Tape.gradient`. Raises RuntimeError where a step does not converge."""
+    name = simulation.solver["name"]
+    if not name.endswith("newton") or name == "quasi-newton":
+        raise InputError(f"'{name}' does not solve its steps to convergence, and they have no gradient; take pod-newton")
+    if simulation._drivers or simulation._load_drivers or simulation._muscle_drivers:
+        raise InputError("functions of time are not recorded; give the motion, load or activation by keyframes")
+    if simulation._tree.names("cut"):
+        raise InputError("a cut changes the unknowns, and has no gradient")
     states = [simulation.state.copy()]
     for _ in range(steps):
         report = simulation.step()
@@ -108,6 +133,7 @@ def _value_at(simulation: Simulation, path: str) -> Any:
 def _neighbours(simulation: Simulation, path: str, relative_step: float) -> list[tuple[Any, Any, float]]:
     """For each number of a parameter the models with a little more and a little less of it, and how far apart they are."""
     value = np.asarray(_value_at(simulation, path), dtype=float)
+    _refuse(simulation, path)
     pairs = []
     for j in range(value.size):
         step = relative_step * (abs(value.flat[j]) or max(abs(value).max(), 1.0))
@@ -118,3 +144,18 @@ def _neighbours(simulation: Simulation, path: str, relative_step: float) -> list
             models.append(_pliant.Adjoint(simulation._tree.scene_with([f"{path}={_pliant.to_toml(changed.tolist())}"])))
         pairs.append((models[0], models[1], 2 * step))
     return pairs
+
+
+def _refuse(simulation: Simulation, path: str) -> None:
+    """Raises InputError for what steps depend on in ways that `Tape.gradient` leaves out."""
+    kind, *keys = path.split(".")
+    if kind == "simulation" and keys and keys[0] != "gravity":
+        raise InputError(f"'{path}' has no gradient here")
+    if kind not in ("script", "body") or not keys:
+        return
+    tables = [table for table in simulation._tree.as_dict().get(kind, []) if table.get("name") == keys[0]]
+    if kind == "script" and any(table.get("imposition") == "direct" for table in tables):
+        raise InputError(f"'{path}' prescribes positions, and has no gradient; with imposition = \"penalty\" it has")
+    fields = [key for key in ("young", "poisson") if any(f"{key}_field" in table for table in tables)]
+    if kind == "body" and keys[-1] in fields:
+        raise InputError(f"'{path}' is given for each element, and has no gradient as one number")

@@ -26,6 +26,12 @@ class Adjoint {
                           nodes(std::move(back.velocities)));
   }
 
+  /// Positions and velocities that the scene begins with.
+  py::tuple start() const {
+    const State state = model_->rest_state();
+    return py::make_tuple(nodes(VecX(state.x)), nodes(VecX(state.v)));
+  }
+
  private:
   VecX flat(const Doubles& array) const {
     if (array.ndim() != 2 || array.shape(0) != py::ssize_t(model_->nodes()) || array.shape(1) != 3)
@@ -47,6 +53,7 @@ class Adjoint {
 void bind_gradient(py::module_& module) {
   py::class_<Adjoint>(module, "Adjoint")
       .def(py::init<const Scene&>())
+      .def("start", &Adjoint::start)
       .def("residual", &Adjoint::residual)
       .def("back", &Adjoint::back);
 }

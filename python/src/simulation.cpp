@@ -175,7 +175,9 @@ py::dict energies(SharedSimulation& self) {
     VecX force;
     model.external_force(state.time, force);
     external = -force.dot(state.x - model.rest());
-    for (const auto& energy : model.more_energies()) {
+    std::vector<std::shared_ptr<const Energy>> energies(model.more_energies().begin(), model.more_energies().end());
+    if (model.ties()) energies.emplace_back(s.model(), model.ties());
+    for (const auto& energy : energies) {
       const Index count = energy->stencils().count();
       std::vector<double> values(static_cast<std::size_t>(count));
       energy->evaluate(state.x, {0, count}, values.data(), nullptr);

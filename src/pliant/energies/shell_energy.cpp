@@ -99,6 +99,19 @@ Mat3 bending_form(const std::array<Eigen::Matrix2d, 3>& B, double area, const Tr
   return Q;
 }
 
+/// At a vertex of three triangles one that is beyond two edges is there twice: its rows and columns belong together.
+void fold_repeated(const Index* nodes, Matrix18& H) {
+  for (int b = 3; b < 6; ++b)
+    for (int a = 0; a < b; ++a) {
+      if (nodes[a] != nodes[b]) continue;
+      H.middleRows<3>(3 * a) += H.middleRows<3>(3 * b);
+      H.middleCols<3>(3 * a) += H.middleCols<3>(3 * b);
+      H.middleRows<3>(3 * b).setZero();
+      H.middleCols<3>(3 * b).setZero();
+      break;
+    }
+}
+
 /// Blocks (a, b) with a <= b of a symmetric matrix, as Energy::hessians wants them.
 template <class Matrix>
 void write_blocks(const Matrix& H, int nodes, double* blocks) {
@@ -209,7 +222,7 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
     const SheetShape F = edges * B;
     const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
     Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
-    if (projection == Projection::analytic) S = tension(S);
+    if (is_pointwise(projection)) S = tension(S);
     // F = sum x_a b_a^T with the gradients b_a of the three shape functions, so that the block of two corners is
     // A ((b_a . S b_b) 1 + mu ((b_a . b_b) F F^T + F b_b b_a^T F^T) + lambda F b_a b_b^T F^T).
     Eigen::Matrix<double, 2, 3> b;
@@ -226,6 +239,7 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
                             lambda_ * Fb.col(i) * Fb.col(j).transpose());
     add_bending(s, x, projection, H);
     if (projection == Projection::numerical) project_psd(H);
+    fold_repeated(stencils_[s], H);
     write_blocks(H, 6, blocks);
   }
 }
@@ -234,7 +248,7 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
 /// projection keeps the first.
 void ShellEnergy::add_bending(Index s, const std::array<Vec3, 6>& x, Projection projection,
                               Eigen::Matrix<double, 18, 18>& H) const {
-  const bool is_whole = projection != Projection::analytic;
+  const bool is_whole = !is_pointwise(projection);
   const Mat3& Q = bending_[at(s)];
   Eigen::Matrix<double, 18, 3> J = Eigen::Matrix<double, 18, 3>::Zero();
   std::array<Matrix12, 3> second;

@@ -54,6 +54,10 @@ void add_fibre_hessian(const FibreLaw& law, const Batch9& F, const FibreBatch& f
       along[p] = std::max(along[p], 0.0);
       across[p] = std::max(across[p], 0.0);
     }
+    if (projection == Projection::absolute) {
+      along[p] = std::abs(along[p]);
+      across[p] = std::abs(across[p]);
+    }
     along[p] -= across[p];
   }
   double B[6][kBatch];  // psi'/l 1 + (psi'' - psi'/l) n n^T

@@ -103,6 +103,17 @@ HWY_NOINLINE inline void project_blocks(Blocks& blocks) {
   }
 }
 
+/// |A| = 2 A_+ - A. Twists that have a pole are clamped all the same.
+HWY_NOINLINE inline void make_absolute(Blocks& blocks, bool has_pole) {
+  const Blocks before = blocks;
+  project_blocks(blocks);
+  for (int c = 0; c < 6; ++c) blocks.diagonal.m[c] = mul_add(Real(2.0), blocks.diagonal.m[c], -before.diagonal.m[c]);
+  for (int pair = 0; pair < 3; ++pair) {
+    blocks.flip[pair] = max(before.flip[pair], -before.flip[pair]);
+    if (!has_pole) blocks.twist[pair] = max(before.twist[pair], -before.twist[pair]);
+  }
+}
+
 /// H = sum of the blocks in the basis M_ij. With p = (flip + twist)/2 and q = (flip - twist)/2 of each pair,
 /// H_(ij)(kl) = sum_ac A_ac M_aa,ij M_cc,kl + sum_(a != b) q_ab M_aa,il M_bb,kj + sum_(a != b) p_ab U_ia U_ka V_jb
 /// V_lb: three sums over a of one product each, instead of nine dyads. Out of line for the sake of compile time, as is
@@ -273,6 +284,7 @@ HWY_INLINE void stretch_hessian(const Law& law, const Svd& svd, Real mu, Real la
                                 int lane) {
   Blocks blocks = hessian_blocks<Law>(law.evaluate(svd.s, mu, lambda), svd.s);
   if (projection == Projection::analytic) project_blocks(blocks);
+  if (projection == Projection::absolute) make_absolute(blocks, !Law::kSmooth);
   rotate_blocks(blocks, svd, H, lane);
 }
 

@@ -14,7 +14,7 @@ namespace HWY_NAMESPACE {
 
 template <class Law>
 void by_invariants(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) {
-  if (projection == Projection::analytic) return hessian_by_stretches(ByStretches<Law>(), F, lame, projection, H);
+  if (is_pointwise(projection)) return hessian_by_stretches(ByStretches<Law>(), F, lame, projection, H);
   for (int lane = 0; lane < kBatch; lane += lanes()) {
     invariant_hessian<Law>(load_matrix(F, lane), Real::load(lame.row[0] + lane), Real::load(lame.row[1] + lane), H,
                            lane);

@@ -13,8 +13,14 @@
 namespace pliant {
 
 /// How negative curvature is removed from Hessians. `analytic` clamps the eigenvalues of d2Psi/dF2 at each quadrature
-/// point, `numerical` those of the assembled element matrix.
-enum class Projection { none, analytic, numerical };
+/// point, `numerical` those of the assembled element matrix. `absolute` takes those of d2Psi/dF2 as positive as they
+/// are negative (Chen, Hsieh, Huang, Levin and Kaufman 2024); energies other than elasticity clamp theirs.
+enum class Projection { none, analytic, numerical, absolute };
+
+/// Whether it is made at each quadrature point.
+constexpr bool is_pointwise(Projection projection) {
+  return projection == Projection::analytic || projection == Projection::absolute;
+}
 
 struct Lame {
   double mu = 0;      ///< shear modulus, Pa
@@ -49,7 +55,7 @@ class Law {
   /// Psi and the first Piola stress P = dPsi/dF. Psi is +infinity (and P unspecified but not a trap) outside the law's
   /// domain.
   virtual void stress(const Batch9& F, const Batch<2>& lame, Batch<1>& psi, Batch9& P) const = 0;
-  /// d2Psi/dF2, exact, or with its negative eigenvalues clamped at zero (projection == analytic).
+  /// d2Psi/dF2, exact, or with its negative eigenvalues clamped at zero or made positive (analytic, absolute).
   virtual void hessian(const Batch9& F, const Batch<2>& lame, Projection projection, Batch45& H) const = 0;
   /// The parameters of linear elasticity that the law equals to second order at rest: mostly the ones given.
   virtual Lame linearised(const Lame& lame) const { return lame; }

@@ -3,6 +3,8 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
@@ -156,6 +158,45 @@ std::shared_ptr<const SpringNetwork> make_network(const SceneMesh& source) {
   return std::make_shared<const SpringNetwork>(std::move(network));
 }
 
+/// Turns triangles so that neighbours agree on which side is out, as most of a connected piece have it. A strip with a
+/// half turn cannot be told.
+void orient_alike(std::vector<Triangle>& triangles) {
+  std::map<std::pair<Index, Index>, std::vector<std::size_t>> sides;
+  for (std::size_t t = 0; t < triangles.size(); ++t)
+    for (std::size_t k = 0; k < 3; ++k)
+      sides[std::minmax(triangles[t][k], triangles[t][(k + 1) % 3])].push_back(t);
+  const auto goes = [&](std::size_t t, Index from, Index to) {
+    const Triangle& corners = triangles[t];
+    for (std::size_t k = 0; k < 3; ++k)
+      if (corners[k] == from && corners[(k + 1) % 3] == to) return true;
+    return false;
+  };
+  enum : std::uint8_t { unseen, kept, turned };
+  std::vector<std::uint8_t> way(triangles.size(), unseen);
+  for (std::size_t first = 0; first < triangles.size(); ++first) {
+    if (way[first] != unseen) continue;
+    way[first] = kept;
+    std::vector<std::size_t> piece = {first};
+    std::size_t count = 0;
+    for (std::size_t next = 0; next < piece.size(); ++next) {
+      const std::size_t t = piece[next];
+      count += way[t] == turned;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Index from = triangles[t][k], to = triangles[t][(k + 1) % 3];
+        for (std::size_t other : sides[std::minmax(from, to)]) {
+          if (other == t || way[other] != unseen) continue;
+          const bool clashes = goes(other, from, to);
+          way[other] = clashes == (way[t] == kept) ? turned : kept;
+          piece.push_back(other);
+        }
+      }
+    }
+    const std::uint8_t minority = 2 * count <= piece.size() ? turned : kept;
+    for (std::size_t t : piece)
+      if (way[t] == minority) std::swap(triangles[t][1], triangles[t][2]);
+  }
+}
+
 /// The triangles of a surface file or a sheet, or those on the outside of any other mesh, with the sets these have.
 std::shared_ptr<const SpringNetwork> make_shell(const SceneMesh& source, double thickness) {
   SpringNetwork network;
@@ -177,6 +218,7 @@ std::shared_ptr<const SpringNetwork> make_shell(const SceneMesh& source, double 
     network.sets = mesh->sets();
     network.source = mesh->source();
   }
+  orient_alike(network.triangles);
   keep_corners(network);
   network.measure = vertex_areas(network.vertices, network.triangles);
   for (double& share : network.measure) share *= thickness;

@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::array<Triangle, 4> kTetFaces = {{{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}};
 
+/// Beyond an element its functions go on as straight as they are where they leave it: polynomials of higher order grow
+/// there without measure.
+VecX continued_shape(const ReferenceElement& reference, const Eigen::Vector4d& place, const Eigen::Vector4d& nearest) {
+  const Vec3 from = nearest.tail<3>(), way = (place - nearest).tail<3>();
+  VecX shape = reference.shape(from);
+  if (!way.isZero(0)) shape += reference.shape_gradients(from).transpose() * way;
+  return shape;
+}
+
 }  // namespace
 
 Eigen::Vector4d barycentric(const Mat3& inverse_edges, const Vec3& corner, const Vec3& place) {
@@ -81,6 +90,23 @@ Index AnchorFinder::nearest(const Vec3& place, double& least) const {
   return found;
 }
 
+/// The coordinates in a tet of its point that is nearest to a place.
+Eigen::Vector4d AnchorFinder::nearest_inside(std::size_t tet, const Vec3& place) const {
+  const Tet& corners = body_.mesh->tets()[tet];
+  Eigen::Vector4d inside = barycentric(body_.elements->inverse_edges()[tet], corner(corners[0]), place);
+  if (inside.minCoeff() >= 0) return inside;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Triangle& face : kTetFaces) {
+    const Closest closest = closest_point_triangle(
+        {place, corner(corners[at(face[0])]), corner(corners[at(face[1])]), corner(corners[at(face[2])])});
+    if (!(closest.d2 < least)) continue;
+    least = closest.d2;
+    inside.setZero();
+    for (std::size_t a = 0; a < 3; ++a) inside[face[a]] = -closest.weight[a + 1];
+  }
+  return inside;
+}
+
 Anchor AnchorFinder::find(const Vec3& place) const {
   Anchor anchor;
   double least = 0;
@@ -100,7 +126,7 @@ Anchor AnchorFinder::find(const Vec3& place) const {
   const FeMesh& mesh = *body_.elements;
   const std::size_t n = at(mesh.reference().nodes());
   const Eigen::Vector4d inside = barycentric(mesh.inverse_edges()[e], corner(body_.mesh->tets()[e][0]), place);
-  const VecX weights = mesh.reference().shape(inside.tail<3>());
+  const VecX weights = continued_shape(mesh.reference(), inside, nearest_inside(e, place));
   for (std::size_t a = 0; a < n; ++a) {
     if (weights[static_cast<Eigen::Index>(a)] == 0) continue;
     anchor.nodes.push_back(mesh.elements()[e * n + a]);

@@ -30,6 +30,7 @@ class AnchorFinder {
  private:
   double distance2(Index primitive, const Vec3& place) const;
   Index nearest(const Vec3& place, double& distance2) const;
+  Eigen::Vector4d nearest_inside(std::size_t tet, const Vec3& place) const;
   Vec3 corner(Index v) const { return body_.vertices()[at(v)]; }
 
   const Body& body_;

@@ -115,6 +115,12 @@ SurfaceLoad surface_load(const LoadOptions& options, const Body& body, const Vec
                               "of a cavity's wall",
                               body.name));
   load.rest_volume = -faces->volume(rest, faces->mean(rest));
+  if (load.rest_volume < 0 && body.shell) {  // what is within a shell is its cavity, whichever way it faces
+    std::vector<Index> turned = faces->stencils().nodes;
+    for (std::size_t k = 0; k < turned.size(); k += 3) std::swap(turned[k + 1], turned[k + 2]);
+    load.faces = std::make_shared<const FaceSet>(1, std::move(turned));
+    load.rest_volume = -load.rest_volume;
+  }
   if (!(load.rest_volume > 0))
     fail(options, fmt::format("the selected surface of body '{}' encloses the body, not a cavity within it; select "
                               "the wall of the cavity, such as \"inner\"",

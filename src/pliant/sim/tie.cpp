@@ -51,6 +51,11 @@ Vec3 rest_place(const Body& body, const Anchor& anchor) {
   return sum;
 }
 
+/// The mean edge of a solid's elements, m.
+double element_size(const Body& body) {
+  return std::cbrt(6 * body.mesh->total_volume() / static_cast<double>(body.mesh->tets().size()));
+}
+
 /// What a body resists with where it is pulled at a node, N/m: its stiffness along a strain times the length of an
 /// edge; of springs their own.
 double node_stiffness(const Body& body) {
@@ -65,8 +70,7 @@ double node_stiffness(const Body& body) {
     const Lame linear = body.law->linearised(lame);
     sum += linear.lambda + 2 * linear.mu;
   }
-  double volume = body.mesh->total_volume() / static_cast<double>(body.mesh->tets().size());
-  return sum / static_cast<double>(body.lame.size()) * std::cbrt(6 * volume);
+  return sum / static_cast<double>(body.lame.size()) * element_size(body);
 }
 
 }  // namespace
@@ -74,8 +78,9 @@ double node_stiffness(const Body& body) {
 Tie make_spring(const SpringOptions& options, const std::vector<Body>& bodies) {
   const std::string what = fmt::format("spring '{}'", options.name);
   check_tie(what, options.stiffness, options.damping);
-  if (!options.place.allFinite() || !options.to.allFinite())
-    throw InputError(fmt::format("{}: its ends must be finite", what));
+  constexpr double kAnywhere = 1e9;  // m
+  if (!(options.place.cwiseAbs().maxCoeff() < kAnywhere) || !(options.to.cwiseAbs().maxCoeff() < kAnywhere))
+    throw InputError(fmt::format("{}: its ends must be finite, and within {:.0e} m", what, kAnywhere));
   const Body& body = body_of(what, options.body, bodies);
   Tie tie{{}, {}, Vec3::Zero(), options.stiffness, 0, options.damping};
   const auto find = [&](const Body& of, const Vec3& place) {
@@ -118,7 +123,8 @@ std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::ve
                                : kTieOverElement * std::min(node_stiffness(body), node_stiffness(other));
   check_tie(what, stiffness, options.damping);
   const AnchorFinder finder(other);
-  const double far = size_of(other) / 2;
+  // A tie across a gap pulls at the last element beside it by a lever as long as the gap.
+  const double far = std::min(size_of(other) / 2, other.is_solid() ? element_size(other) : size_of(other));
   std::vector<Tie> ties;
   for (Index i : body.nodes_of(options.vertices)) {
     const Anchor own{{i}, {1}, 0, -1};
@@ -126,10 +132,12 @@ std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::ve
     const Anchor anchor = finder.find(place);
     if (anchor.distance > far)
       throw InputError(
-          fmt::format("{}: what is selected of body '{}' lies up to {:.3g} m away from body '{}'; select "
-                      "what is near it",
-                      what, body.name, anchor.distance, other.name));
-    Tie tie{{}, {}, Vec3::Zero(), stiffness, 0, options.damping};
+          fmt::format("{}: what is selected of body '{}' lies {:.3g} m away from body '{}', whose elements are {:.3g} m "
+                      "large; select what is near it, or bring the bodies together",
+                      what, body.name, anchor.distance, other.name, far));
+    // Solids go on beyond their surface; from others it keeps its distance as a spring does.
+    const bool keeps_distance = !other.is_solid() && anchor.distance > 1e-3 * size_of(other);
+    Tie tie{{}, {}, Vec3::Zero(), stiffness, keeps_distance ? anchor.distance : 0, options.damping};
     add_end(body, own, 1, tie);
     add_end(other, anchor, -1, tie);
     ties.push_back(std::move(tie));

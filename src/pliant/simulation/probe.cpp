@@ -98,7 +98,8 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
                         body.name));
       if (!body.is_solid() &&
           has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::stress || q == ProbeQuantity::volume; }))
-        fail(fmt::format("body '{}' is made of springs, which have no stress and no volume", body.name));
+        fail(fmt::format("body '{}' is {}, which has no stress and no volume here", body.name,
+                         body.shell ? "a shell" : "a network of springs"));
     }
     if (has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::cavity; })) {
       probe.cavity = surface_faces(body, vertices);

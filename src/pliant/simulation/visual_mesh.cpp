@@ -5,6 +5,7 @@
 #include <map>
 
 #include "pliant/base/error.hpp"
+#include "pliant/contact/aabb.hpp"
 #include "pliant/math/parallel.hpp"
 #include "pliant/sim/anchor.hpp"
 
@@ -34,6 +35,20 @@ void split_by_texture(TriangleMesh& surface, std::vector<std::array<double, 2>>&
   surface.vertices = std::move(vertices);
 }
 
+/// A surface that is not about its body is in other units, or of another one.
+void check_nearness(const SceneBody& from, const Body& of, const TriangleMesh& surface) {
+  Aabb body, visual;
+  for (const Vec3& p : of.vertices()) body.include(p);
+  for (const Vec3& p : surface.vertices) visual.include(p);
+  const double size = (body.max - body.min).norm();
+  const double beyond = (body.min - visual.min).cwiseMax(visual.max - body.max).maxCoeff();
+  if (beyond <= size) return;
+  throw InputError(fmt::format(
+      "{}{}the visual mesh of body '{}' reaches {:.3g} m beyond it, which is {:.3g} m large; is it in other units, or "
+      "another place? It is scaled, turned and moved with the body's mesh",
+      from.origin, from.origin.empty() ? "" : ": ", of.name, beyond, size));
+}
+
 }  // namespace
 
 VisualMesh::VisualMesh(const SceneBody& from, std::size_t body, const Body& of) : body_(body) {
@@ -50,6 +65,7 @@ VisualMesh::VisualMesh(const SceneBody& from, std::size_t body, const Body& of) 
   const auto stride = at(per_vertex_);
   nodes_.assign(stride * vertex_count_, of.nodes.begin);
   weights_.assign(stride * vertex_count_, 0.0);
+  check_nearness(from, of, surface);
   const AnchorFinder finder(of);
   for_chunks(vertices(), kVertexGrain / 16, [&](Index begin, Index end) {
     for (Index v = begin; v < end; ++v) {

@@ -91,11 +91,12 @@ TriangleMesh read_obj(std::string_view text, const std::string& file) {
       look.places.push_back(place);
       in.skip_line();
     } else if (keyword == "usemtl" && more(in)) {
-      const std::string name(in.word());
+      std::string name(in.rest_of_line());  // which may have spaces
+      name.erase(0, name.find_first_not_of(" \t"));
+      name.erase(name.find_last_not_of(" \t\r") + 1);
       material =
           static_cast<Index>(std::find(look.materials.begin(), look.materials.end(), name) - look.materials.begin());
       if (at(material) == look.materials.size()) look.materials.push_back(name);
-      in.skip_line();
     } else if (keyword == "mtllib" && more(in)) {
       look.library = in.word();
       in.skip_line();
