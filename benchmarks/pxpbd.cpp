@@ -138,7 +138,7 @@ void compare(Index cells, double budget, int threads) {
     PxpbdOptions options;
     options.local.method = subject.method;
     options.local.inner = subject.inner;
-    options.correction = CorrectionKind::none;
+    options.correction.kind = pbd::CorrectionKind::none;
     options.iterations = 3;
     const double seconds = [&] {
       PxpbdStepper warm(subject.model, options);

@@ -190,3 +190,39 @@ def test_what_has_no_gradient_says_so():
     sim = cantilever(dt=0.02)
     tape = pliant.record(sim)
     assert "no number" in error(lambda: tape.gradient(np.ones_like(sim.positions()), ["body.beam.yuong"]))
+
+
+def test_gradients_by_where_a_body_begins_are_those_of_central_differences():
+    weights = np.random.default_rng(0).standard_normal((12, 3))
+
+    def thrown(velocity=(1.0, 0.0, 0.0), angular_velocity=(0.0, 1.0, 0.3), translate=(0.1, 0.2, 0.3)):
+        sim = pliant.Simulation(dt=0.01, gravity=(0, -1, 0), solver={**EXACT, "tolerance": 1e-7})
+        mesh = pliant.box(size=(1, 0.5, 0.7), cells=(2, 1, 1))
+        keys = {"velocity": velocity, "angular_velocity": angular_velocity, "translate": translate}
+        sim.add_body(mesh, pliant.material(young=1e5, poisson=0.3), name="beam", **keys)
+        return sim
+
+    tape = pliant.record(thrown(), steps=5)
+    gradient = tape.gradient(weights, [f"body.beam.{key}" for key in ("velocity", "angular_velocity", "translate")])
+    for key, value in (("velocity", (1.0, 0, 0)), ("angular_velocity", (0, 1.0, 0.3)), ("translate", (0.1, 0.2, 0.3))):
+        for axis in range(3):
+            ends = []
+            for sign in (1, -1):
+                sim = thrown(**{key: tuple(np.array(value) + sign * 1e-4 * np.eye(3)[axis])})
+                assert sim.run(steps=5).finished
+                ends.append((weights * sim.positions()).sum())
+            assert gradient[f"body.beam.{key}"][axis] == pytest.approx((ends[0] - ends[1]) / 2e-4, rel=1e-5)
+
+
+def test_what_has_no_gradient_says_so():
+    sim, body = block(solver=EXACT)
+    tape = pliant.record(sim)
+    assert "has no gradient" in error(lambda: tape.gradient(np.ones((27, 3)), ["simulation.dt"]))
+    assert "have the shape (27, 3)" in error(lambda: tape.gradient(1.0))
+    sim.change("body", "box", young=1e5)
+    assert "record it anew" in error(lambda: tape.gradient(np.ones((27, 3))))
+    swept, _ = block(solver="quasi-newton")
+    assert "take pod-newton" in error(lambda: pliant.record(swept))
+    pulled, body = block(solver=EXACT)
+    pulled.add_load(body, "x-max", force=(1, 0, 0), factor=lambda t: t)
+    assert "functions of time" in error(lambda: pliant.record(pulled))

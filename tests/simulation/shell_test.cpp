@@ -167,6 +167,49 @@ TEST(Shell, OfABallInflatesAsLaplaceSays) {
   EXPECT_NEAR(widened, expected, 0.02 * expected);
 }
 
+/// Writes triangles, counted from 1.
+std::filesystem::path write_obj(const std::string& name, const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Shell, WithAVertexOfThreeTrianglesFallsAsAnyOther) {
+  const auto path = write_obj("three.obj",
+                              "v 0 0 0\nv 0.1 0 0\nv 0.1 0 0.1\nv 0 0 0.1\nv 0.067 0 0.033\n"
+                              "f 1 3 4\nf 1 5 2\nf 2 5 3\nf 3 5 1\n");
+  for (const char* solver : {"pod-newton", "newton", "projected-newton", "conjac"}) {
+    Simulation simulation(
+        parse_scene(fmt::format("[simulation]\ndt = 0.02\nframes = 5\n[[body]]\nmesh = \"{}\"\nshell = {{thickness = "
+                                "0.01}}\nyoung = 1e8\npoisson = 0.0\ndensity = 100\n",
+                                path.string()),
+                    "three", ".", {{}, solver}));
+    for (int step = 0; step < 5; ++step) {
+      const StepReport report = simulation.step();
+      ASSERT_TRUE(report.succeeded()) << solver << ": " << report.detail;
+      EXPECT_LE(report.iterations, 2) << solver;
+    }
+  }
+}
+
+TEST(Shell, TurnsTrianglesToAgreeAndHoldsGasWhicheverWayItFaces) {
+  // A tetrahedron with one face turned over, then with all of them.
+  const std::string vertices = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+  for (const char* faces : {"f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 4 3\n", "f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n"}) {
+    Simulation simulation(
+        parse_scene(fmt::format("[simulation]\ndt = 0.01\nframes = 1\ngravity = [0, 0, 0]\n[[body]]\nmesh = \"{}\"\n"
+                                "shell = {{thickness = 0.01}}\nyoung = 1e8\npoisson = 0.3\n[[load]]\nwhere = "
+                                "\"all\"\ngas = {{pressure = 120000}}\n",
+                                write_obj("gas.obj", vertices + faces).string()),
+                    "gas"));
+    ASSERT_TRUE(simulation.step().succeeded());
+    const Vec3 centre(0.25, 0.25, 0.25);
+    for (Index i = 0; i < 4; ++i)
+      EXPECT_GT((Vec3(node(simulation.state()->x, i)) - centre).norm(),
+                (Vec3(node(simulation.model()->rest(), i)) - centre).norm());
+  }
+}
+
 TEST(Shell, IsTakenByEverySolverThatTakesClothAndFallsAlike) {
   const std::string text =
       "[simulation]\ndt = 0.02\nframes = 10\n[[body]]\ncloth = {size = [0.5, 0.5], cells = [8, 8]}\nshell = {thickness "

@@ -228,5 +228,24 @@ TEST(Ties, BetweenBodiesInContactLetThemTouch) {
   }
 }
 
+TEST(Ties, AcrossAGapAreNearlyAsStiffAtAnyOrderAndRefusedAcrossALargeOne) {
+  const auto sag = [](int order, double gap) {
+    Simulation simulation(parse_scene(
+        fmt::format(
+            "[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n[[body]]\nname "
+            "= \"a\"\nbox = {{size = [0.5, 0.1, 0.1], cells = [6, 2, 2]}}\nyoung = 1e5\npoisson = 0.0\norder = "
+            "{}\n[[body]]\nname = \"b\"\nbox = {{size = [0.5, 0.1, 0.1], cells = [7, 3, 3], origin = [{}, 0, "
+            "0]}}\nyoung = 1e5\npoisson = 0.0\n[[pin]]\nbody = \"a\"\nwhere = \"x-min\"\n[[attachment]]\nbody = "
+            "\"b\"\nwhere = \"x-min\"\nto_body = \"a\"\n[[load]]\nbody = \"b\"\nwhere = \"x-max\"\ntraction = [2000, "
+            "0, 0]\n",
+            order, 0.5 + gap),
+        "gap"));
+    EXPECT_TRUE(simulation.step().succeeded());
+    return simulation.state()->x[simulation.state()->x.size() - 3] - (1 + gap);
+  };
+  for (int order : {1, 2, 3}) EXPECT_NEAR(sag(order, 0.02), 0.02 * 1.02, 0.0015) << order;
+  EXPECT_THROW(sag(1, 0.1), InputError);
+}
+
 }  // namespace
 }  // namespace pliant

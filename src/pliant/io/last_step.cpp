@@ -18,11 +18,11 @@ double farthest(const VecX& a, const VecX& b) {
   return most;
 }
 
-/// conjac takes stiff modes to be at rest in each step, and links are its own.
+/// conjac takes stiff modes to be at rest in each step, and links are its own; the unknowns of a grid are not a mesh's.
 bool is_comparable(const Scene& scene, const Model& model) {
   const SceneSolver& solver = scene.solver;
   if (model.nodes() > kMostNodes || model.articulation()) return false;
-  if (solver.name == "conjac") return false;
+  if (solver.name == "conjac" || solver.name == "grid-b-pxpbd") return false;
   const auto integrator = solver.parameters.find("integrator");
   return integrator == solver.parameters.end() || integrator->second == ParameterValue(std::string("implicit-euler"));
 }

@@ -67,13 +67,14 @@ class BodyWatch {
 };
 
 std::string describe(const LastStep& last, const Scene& scene) {
-  const bool has_iterations = scene.solver.parameters.contains("iterations");
+  std::string more;
+  if (const auto found = scene.solver.parameters.find("iterations"); found != scene.solver.parameters.end())
+    if (const auto* count = std::get_if<std::int64_t>(&found->second))
+      more = fmt::format(", or --set solver.iterations={}", 10 * *count);
   return fmt::format(
-      "the last step ended {:.2g} m from its solution, in which nothing moves by more than {:.2g} m: {} does not keep "
-      "up "
-      "with this scene; {}smaller time steps or --solver pod-newton would",
-      last.distance, last.motion, scene.solver.name,
-      has_iterations ? "more iterations (--set solver.iterations=N), " : "");
+      "the last step ended {:.2g} m from its solution, in which nothing moves by more than {:.2g} m: {} does not "
+      "keep up with this scene. Try smaller time steps, --solver pod-newton{}",
+      last.distance, last.motion, scene.solver.name, more);
 }
 
 }  // namespace

@@ -163,8 +163,7 @@ std::shared_ptr<const SpringNetwork> make_network(const SceneMesh& source) {
 void orient_alike(std::vector<Triangle>& triangles) {
   std::map<std::pair<Index, Index>, std::vector<std::size_t>> sides;
   for (std::size_t t = 0; t < triangles.size(); ++t)
-    for (std::size_t k = 0; k < 3; ++k)
-      sides[std::minmax(triangles[t][k], triangles[t][(k + 1) % 3])].push_back(t);
+    for (std::size_t k = 0; k < 3; ++k) sides[std::minmax(triangles[t][k], triangles[t][(k + 1) % 3])].push_back(t);
   const auto goes = [&](std::size_t t, Index from, Index to) {
     const Triangle& corners = triangles[t];
     for (std::size_t k = 0; k < 3; ++k)

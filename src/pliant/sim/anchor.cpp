@@ -12,12 +12,11 @@ namespace {
 
 constexpr std::array<Triangle, 4> kTetFaces = {{{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}}};
 
-/// Beyond an element its functions go on as straight as they are where they leave it: polynomials of higher order grow
-/// there without measure.
+/// Beyond an element a place moves as the nearest point does, and turns with the corners: polynomials of higher order
+/// grow there without measure.
 VecX continued_shape(const ReferenceElement& reference, const Eigen::Vector4d& place, const Eigen::Vector4d& nearest) {
-  const Vec3 from = nearest.tail<3>(), way = (place - nearest).tail<3>();
-  VecX shape = reference.shape(from);
-  if (!way.isZero(0)) shape += reference.shape_gradients(from).transpose() * way;
+  VecX shape = reference.shape(nearest.tail<3>());
+  shape.head<4>() += place - nearest;
   return shape;
 }
 

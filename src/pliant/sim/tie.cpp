@@ -131,10 +131,10 @@ std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::ve
     const Vec3 place = rest_place(body, own);
     const Anchor anchor = finder.find(place);
     if (anchor.distance > far)
-      throw InputError(
-          fmt::format("{}: what is selected of body '{}' lies {:.3g} m away from body '{}', whose elements are {:.3g} m "
-                      "large; select what is near it, or bring the bodies together",
-                      what, body.name, anchor.distance, other.name, far));
+      throw InputError(fmt::format(
+          "{}: what is selected of body '{}' lies {:.3g} m away from body '{}', whose elements are {:.3g} m "
+          "large; select what is near it, or bring the bodies together",
+          what, body.name, anchor.distance, other.name, far));
     // Solids go on beyond their surface; from others it keeps its distance as a spring does.
     const bool keeps_distance = !other.is_solid() && anchor.distance > 1e-3 * size_of(other);
     Tie tie{{}, {}, Vec3::Zero(), stiffness, keeps_distance ? anchor.distance : 0, options.damping};

@@ -73,13 +73,11 @@ BoundSettings<NewtonOptions> newton_settings() {
 }
 
 BoundSettings<NewtonOptions> projecting_settings() {
-  return newton_settings().add_choice({.name = "projection",
-                                       .summary = "analytic: negative eigenvalues are clamped per quadrature point, in "
-                                                  "closed form; absolute: their sign is turned, "
-                                                  "which takes fewer iterations where nearly incompressible bodies "
-                                                  "change their volume; numerical: clamped per "
-                                                  "element matrix"},
-                                      kProjections, &NewtonOptions::projection);
+  return newton_settings().add_choice(
+      {.name = "projection",
+       .summary = "analytic: negative eigenvalues are clamped per quadrature point, in closed form; absolute: their "
+                  "sign is turned; numerical: clamped per element matrix"},
+      kProjections, &NewtonOptions::projection);
 }
 
 BoundSettings<NewtonOptions> kinetic_settings() {
