@@ -176,5 +176,28 @@ TEST(Scenes, TubeWidensAsLameSays) {
   EXPECT_NEAR(sum / static_cast<double>(inner.size()), expected, 0.02 * expected);
 }
 
+TEST(Scenes, SeesawHangsAsItsSpringsSayWithTheCushionOnIt) {
+  const Ending seesaw = run_scene("seesaw", {"simulation.duration=6"});
+  // The rope holds 2 kg: m g/k longer than at rest.
+  const Tie& rope = seesaw.model->ties()->ties().back();
+  EXPECT_NEAR(rope.difference(seesaw.state.x).norm() - rope.rest_length, 2 * 9.81 / 500, 2e-3);
+  for (const Tie& tie : seesaw.model->ties()->ties())
+    if (tie.rest_length == 0) {
+      EXPECT_LT(tie.difference(seesaw.state.x).norm(), 1e-3);  // the glue holds
+    }
+  EXPECT_LT(seesaw.fastest(), 0.05);
+}
+
+TEST(Scenes, FlagIsBlownAndStaysOnItsPole) {
+  const Ending flag = run_scene("flag", {"simulation.duration=0.5"});
+  const Aabb box = flag.box(0);
+  EXPECT_LT((box.max - box.min).norm(), 1.2);  // it hardly stretches
+  EXPECT_GT(box.max.z(), 0.2);
+  for (Index i = 0; i < flag.model->nodes(); ++i)
+    if (node(flag.model->rest(), i).x() < 1e-9) {
+      EXPECT_LT((node(flag.state.x, i) - node(flag.model->rest(), i)).norm(), 1e-3);
+    }
+}
+
 }  // namespace
 }  // namespace pliant::test
