@@ -56,7 +56,10 @@ int Correction::end(Iterate& swept, StepReport& report) {
   if (need == Need::none) return 0;
   StepReport solved;
   newton_.begin_step(solved);
-  newton_.set_tolerance(settled_ / potential_.problem().h);
+  // Slivers are thinner than what is settled otherwise.
+  constexpr double kThin = 1e-3;
+  const bool folds = swept.x.allFinite() && has_inverted(potential_.model(), swept.x);
+  newton_.set_tolerance((folds ? kThin : 1) * settled_ / potential_.problem().h);
   if (!choose_start(need, swept)) return 0;  // neither here nor there: the sweeps must lead back
   newton_.run(solved);
   std::swap(swept, newton_.current());
