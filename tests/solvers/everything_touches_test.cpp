@@ -117,7 +117,6 @@ TEST_P(Touching, AFastBlockDoesNotPassAThinPlate) {
 }
 
 TEST_P(Touching, ARamAtEightMetresASecondTakesASoftCubeAlong) {
-  if (GetParam() == "projected-newton") GTEST_SKIP() << "its steps are too short here: 1000 iterations do not end one";
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
   BodyOptions cube = block("cube", {0.3, 0.3, 0.3}, {3, 3, 3}, {0, 0.152, 0}, 5e4);
@@ -129,6 +128,14 @@ TEST_P(Touching, ARamAtEightMetresASecondTakesASoftCubeAlong) {
   builder.add_collider(ram);
   const auto model = builder.build();
   State state = model->rest_state();
+  if (GetParam() == "projected-newton") {  // whose steps are too short here: it has to say so
+    const auto stepper = make_stepper(model, GetParam());
+    StepReport report;
+    for (int k = 0; k < 15 && (k == 0 || report.succeeded()); ++k) report = stepper->step(state, 1.0 / 60);
+    EXPECT_EQ(report.outcome, Outcome::iteration_limit) << report.detail;
+    EXPECT_EQ(apart::intersections(*model, state), 0);
+    return;
+  }
   run(model, state, 1.0 / 60, 15);
   EXPECT_GT(centre(state.x, {0, model->nodes()}).x(), 1.2);
 }

@@ -169,6 +169,13 @@ std::array<Vec3, 4> ShellEnergy::hinge(const std::array<Vec3, 6>& x, int edge) c
 
 namespace {
 
+/// F of a triangle, from the inverse of its edges at rest.
+SheetShape deformation(const std::array<Vec3, 6>& x, const Eigen::Matrix2d& inverse_edges) {
+  SheetShape edges;
+  edges << x[1] - x[0], x[2] - x[0];
+  return edges * inverse_edges;
+}
+
 /// Where the nodes of an edge's hinge are in a stencil.
 constexpr int kHingeNodes[3][4] = {{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5}};
 
@@ -179,9 +186,7 @@ void ShellEnergy::evaluate(const Pose& pose, Range range, double* values, double
     std::array<Vec3, 6> x;
     for (std::size_t k = 0; k < 6; ++k) x[k] = node(pose.x, stencils_[s][k]);
     const Eigen::Matrix2d& B = inverse_edges_[at(s)];
-    SheetShape edges;
-    edges << x[1] - x[0], x[2] - x[0];
-    const SheetShape F = edges * B;
+    const SheetShape F = deformation(x, B);
     const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
     const Mat3& Q = bending_[at(s)];
     Vec3 turned = Vec3::Zero();
@@ -217,9 +222,7 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
     std::array<Vec3, 6> x;
     for (std::size_t k = 0; k < 6; ++k) x[k] = node(pose.x, stencils_[s][k]);
     const Eigen::Matrix2d& B = inverse_edges_[at(s)];
-    SheetShape edges;
-    edges << x[1] - x[0], x[2] - x[0];
-    const SheetShape F = edges * B;
+    const SheetShape F = deformation(x, B);
     const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
     Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
     if (is_pointwise(projection)) S = tension(S);

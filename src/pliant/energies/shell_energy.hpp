@@ -26,7 +26,7 @@ struct ShellMaterial {
 /// at rest, and theta_e0 the angles there. Each triangle has the share of an angle that its height has, so that a
 /// constant moment M does the work |e| (n_e . M n_e) theta_e at every edge, as the continuous one does (Hellan,
 /// Herrmann and Johnson): it balances without the vertices' doing on every mesh. On meshes of congruent triangles K is
-/// exact for every constant curvature, too; on others a plate is too stiff, by a twentieth where vertices were moved by
+/// exact for every constant curvature, too; on others a plate is too stiff, by some 4% where vertices were moved by
 /// a quarter of an edge. An edge on the rim turns freely: K is least in it.
 ///
 /// Rejected: K fitted to the three angles, exact for every curvature on every mesh. A constant moment then does not

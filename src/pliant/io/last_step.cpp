@@ -10,6 +10,7 @@ namespace pliant {
 namespace {
 
 constexpr Index kMostNodes = 10000;
+constexpr std::int64_t kMostIterations = 50;  // nobody is to wait for this
 constexpr double kShareOfMotion = 1.0 / 3, kShareOfSize = 1e-3;
 
 double farthest(const VecX& a, const VecX& b) {
@@ -33,7 +34,8 @@ std::optional<LastStep> judge_last_step(const Scene& scene, const std::shared_pt
                                         const State& before, const State& after) {
   if (!is_comparable(scene, *model) || before.x.size() != after.x.size()) return std::nullopt;
   State solved = before;
-  if (!make_stepper(model, "pod-newton")->step(solved, scene.dt).succeeded()) return std::nullopt;
+  if (!make_stepper(model, "pod-newton", {{"max_iterations", kMostIterations}})->step(solved, scene.dt).succeeded())
+    return std::nullopt;
   LastStep last{farthest(solved.x, after.x), farthest(solved.x, before.x), false};
   last.is_far = last.distance > kShareOfMotion * std::max(last.motion, farthest(after.x, before.x)) &&
                 last.distance > kShareOfSize * smallest_body_size(*model);
