@@ -7,8 +7,8 @@
 
 namespace pliant::app {
 
-/// What a person's shell sees.
-enum ExitCode { kSuccess = 0, kRunFailed = 1, kBadInput = 2, kInterrupted = 130 };
+/// What a person's shell sees. `kDoubtful`: a run reached its end, and what came out is not to be relied on.
+enum ExitCode { kSuccess = 0, kRunFailed = 1, kBadInput = 2, kDoubtful = 3, kInterrupted = 130 };
 
 // Each adds a subcommand; when it is given, it runs and leaves the exit code. What goes wrong is thrown: InputError for
 // bad input, std::system_error for results that cannot be written.

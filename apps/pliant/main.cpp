@@ -36,8 +36,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("pliant {} ({})", pliant::version(), pliant::commit()));
   app.require_subcommand(1);
   app.footer(
-      "Begin with: pliant run scenes/twisted-beam.toml\nExit codes: 0 done, 1 the run failed, 2 bad input, 130 "
-      "interrupted");
+      "Begin with: pliant run scenes/twisted-beam.toml\nExit codes: 0 done, 1 the run failed, 2 bad input, "
+      "3 finished with a result that is in doubt, 130 interrupted");
   int exit_code = kSuccess;
   add_new(app, exit_code);
   add_run(app, exit_code);

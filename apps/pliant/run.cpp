@@ -213,7 +213,7 @@ int run(const RunArguments& arguments) {
   print_end(scene, arguments, options.folder.string(), result);
   switch (result.end) {
     case RunEnd::finished:
-      return kSuccess;
+      return result.doubts.empty() ? kSuccess : kDoubtful;
     case RunEnd::failed:
       return kRunFailed;
     case RunEnd::interrupted:

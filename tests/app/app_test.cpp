@@ -271,6 +271,28 @@ TEST(App, AFailedStepExitsWithOneAndSaysWhatToTry) {
   EXPECT_NE(onwards.err.find("step 3 (iteration-limit)"), std::string::npos) << onwards.err;
 }
 
+TEST(App, AResultInDoubtExitsWithThreeAndSaysWhy) {
+  const auto folder = fresh_folder("doubt");
+  // One end is pushed through the other: elements cannot but be inverted.
+  const auto inside_out = write_scene(folder, R"(name = "small"
+simulation = {fps = 60, frames = 20}
+body = [{box = {size = [1, 0.5, 0.5], cells = [2, 1, 1]}, young = 1e5, poisson = 0.3, law = "fixed-corotated"}]
+pin = [{where = "x-min"}]
+script = [{where = "x-max", translate = [-1.5, 0, 0], times = [0, 0.2]}]
+)");
+  const Ended ended = run(folder, {"run", inside_out, "--out", folder / "out"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("are inverted at the end"), std::string::npos) << ended.err;
+  const Json summary = Json::parse(content(folder / "out/summary.json"));
+  EXPECT_EQ(summary["end"], "finished");
+  ASSERT_EQ(summary["doubts"].size(), 1u);
+  EXPECT_GT(summary["bodies"]["inverted_elements"], 0);
+
+  const auto sound = write_scene(folder);
+  EXPECT_EQ(run(folder, {"run", sound, "--out", folder / "sound"}).code, 0);
+  EXPECT_TRUE(Json::parse(content(folder / "sound/summary.json"))["doubts"].empty());
+}
+
 TEST(App, SummaryHoldsWhatRanAndWhatItCost) {
   const auto folder = fresh_folder("summary");
   ASSERT_EQ(run(folder, {"run", write_scene(folder), "--out", folder / "out", "--frames", "1", "--set",

@@ -121,7 +121,9 @@ std::string notices_of(const std::vector<std::string>& set, const std::string& s
     std::string text;
   } listener;
   Simulation simulation(parse_scene(kBar, "bar.toml", ".", {set, solver}));
-  EXPECT_EQ(run(simulation, {}, listener).end, RunEnd::finished);
+  const RunResult result = run(simulation, {}, listener);
+  EXPECT_EQ(result.end, RunEnd::finished);
+  EXPECT_EQ(result.doubts.empty(), listener.text.empty());
   return listener.text;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/export.hpp"
@@ -36,18 +37,19 @@ std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptio
                                         [&](const std::string& text) { observer.on_notice(text); });
 }
 
-/// Tells of bodies that are as nobody wants to see them, though every step may have succeeded: once of one that has
-/// grown beyond measure, and at the end of elements that are inverted.
+/// Doubts about bodies that are as nobody wants to see them, though every step may have succeeded: once about one that
+/// has grown beyond measure, and at the end about elements that are inverted.
 class BodyWatch {
  public:
-  explicit BodyWatch(RunObserver& observer) : observer_(observer) {}
+  using Doubt = std::function<void(std::string)>;
+  explicit BodyWatch(Doubt doubt) : doubt_(std::move(doubt)) {}
   void after_step(const Model& model, const State& state) {
     constexpr double kMuch = 10;
     if (told_) return;
     const Growth growth = largest_growth(model, state.x);
     if (!(growth.times > kMuch)) return;
     told_ = true;
-    observer_.on_notice(fmt::format(
+    doubt_(fmt::format(
         "by step {} (t = {:.4g} s) body '{}' has grown to {:.3g} times its size at rest: loads, scripts or gravity "
         "pull more than its material holds, or the time step is too large for the solver",
         state.step, state.time, model.bodies()[growth.body].name, growth.times));
@@ -55,14 +57,14 @@ class BodyWatch {
   void at_end(const Model& model, const State& state) {
     for (const Body& body : model.bodies())
       if (const Index count = body.elastic ? body.elastic->count_inverted(state.x) : 0; count > 0)
-        observer_.on_notice(fmt::format(
-            "{} of {} elements of body '{}' are inverted at the end: smaller time steps, a stiffer material or a "
-            "law that resists it (neo-hookean) may help",
+        doubt_(fmt::format(
+            "{} of {} elements of body '{}' are inverted at the end: smaller time steps, a stiffer material "
+            "or a law that resists it (neo-hookean) may help",
             count, body.elements->element_count(), body.name));
   }
 
  private:
-  RunObserver& observer_;
+  Doubt doubt_;
   bool told_ = false;
 };
 
@@ -87,7 +89,11 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, observer);
   result.first_step = simulation.state()->step;
   observer.on_start(*simulation.model(), *simulation.state(), result.steps);
-  BodyWatch watch(observer);
+  const auto doubt = [&](std::string why) {
+    observer.on_notice(why);
+    result.doubts.push_back(std::move(why));
+  };
+  BodyWatch watch(doubt);
 
   State before;  // the last step
   bool by_budget = false;
@@ -127,7 +133,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   watch.at_end(*simulation.model(), state);
   if (result.end == RunEnd::finished && by_budget) {
     result.last_step = judge_last_step(scene, simulation.model(), before, state);
-    if (result.last_step && result.last_step->is_far) observer.on_notice(describe(*result.last_step, scene));
+    if (result.last_step && result.last_step->is_far) doubt(describe(*result.last_step, scene));
   }
   if (folder) {
     if (result.end == RunEnd::finished) folder->add_last_frame();

@@ -90,6 +90,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                      {"solver", solver_json(scene.solver)},
                      {"end", to_string(result.end)},
                      {"detail", result.last_report.detail},
+                     {"doubts", result.doubts},
                      {"steps", result.state.step},
                      {"simulated_seconds", result.state.time},
                      {"outcomes", t.outcomes},
