@@ -75,7 +75,7 @@ void add_picture(CLI::App& app, int& exit_code) {
   command->add_option("RUN", arguments->run, "The folder of a run")->required();
   command->add_option("--out", arguments->out, "Folder for picture.png and film.png; by default that of the run")
       ->type_name("DIR");
-  command->add_option("--film", arguments->film, "Make a film instead: a file .mp4, .webm or .gif (needs ffmpeg)")
+  command->add_option("--film", arguments->film, "Make a film instead: a file .gif, or .mp4 or .webm (by ffmpeg)")
       ->type_name("FILE");
   command->add_option("--every", arguments->film_options.every, "Every n-th frame of the run, in a film")
       ->check(CLI::PositiveNumber)

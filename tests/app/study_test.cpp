@@ -46,6 +46,9 @@ TEST(Study, ARunIsExportedDrawnAndToldStepByStep) {
     EXPECT_EQ(content(folder / "out" / picture).substr(1, 3), "PNG");
   EXPECT_EQ(run(folder, {"export", folder}).code, 2);
   EXPECT_EQ(run(folder, {"picture", folder / "out", "--film", folder / "film.avi"}).code, 2);
+  const Ended film = run(folder, {"picture", folder / "out", "--film", folder / "film.gif", "--size", "160", "90"});
+  EXPECT_EQ(film.code, 0) << film.err;
+  EXPECT_EQ(content(folder / "film.gif").substr(0, 6), "GIF89a");
 }
 
 TEST(Study, SolversAreComparedAndAKeyIsSwept) {

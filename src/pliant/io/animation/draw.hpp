@@ -17,8 +17,8 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
 /// Draws picture.png, the last frame, and film.png, a strip of six moments, of a run. The camera and the range of
 /// colours are those of some thirty frames, evenly spread.
 void draw_run(const RecordedRun& run, const ScenePicture& options, const std::filesystem::path& folder);
-/// Every n-th frame as a film, by the program ffmpeg: .mp4, .webm or .gif by the name of the file. Without ffmpeg it
-/// throws InputError with what to do.
+/// Every n-th frame as a film: .gif, or by the program ffmpeg .mp4 or .webm, by the name of the file. Where ffmpeg is
+/// missing these throw InputError with what to do.
 struct FilmOptions {
   std::int64_t every = 1;
   double rate = 0;  ///< pictures a second; 0: as fast as it happened, but at most 60

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "pliant/base/atomic_file.hpp"
 #include "pliant/base/child_process.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/draw.hpp"
+#include "pliant/render/gif.hpp"
 
 namespace pliant {
 
@@ -62,13 +65,55 @@ void draw_run(const RecordedRun& run, const ScenePicture& picture, const std::fi
   write_png(folder / "film.png", side_by_side(strip, 3, 6));
 }
 
+namespace {
+
+using Progress = std::function<bool(std::size_t, std::size_t)>;
+
+/// By the program ffmpeg, from a folder of pictures.
+void encode_video(const Animation& animation, const std::function<Picture(std::size_t)>& draw, double rate,
+                  const std::filesystem::path& file, const Progress& progress) {
+  const TemporaryFolder frames;
+  for (std::size_t k = 0; k < animation.frames(); ++k) {
+    if (progress && !progress(k, animation.frames())) return;
+    write_png(frames.path() / fmt::format("{:06}.png", k), draw(k));
+  }
+  std::vector<std::string> command = {"ffmpeg",     "-y",
+                                      "-loglevel",  "error",
+                                      "-framerate", fmt::format("{:.6g}", rate),
+                                      "-i",         (frames.path() / "%06d.png").string()};
+  const auto add = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
+  if (file.extension() == ".mp4")
+    add({"-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart"});
+  else
+    add({"-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p", "-crf", "24", "-b:v", "0"});
+  command.push_back(file.string());
+  const ProcessResult result = run_program(command, frames.path() / "log.txt");
+  if (!result.succeeded)
+    throw InputError(fmt::format("ffmpeg could not make {} ({}): {}", file.string(), result.ending, result.output));
+}
+
+/// Without any other program; pictures that come too fast for players are left out.
+void encode_gif(const Animation& animation, const std::function<Picture(std::size_t)>& draw,
+                const ScenePicture& picture, double rate, const std::filesystem::path& file, const Progress& progress) {
+  const auto step = static_cast<std::size_t>(std::ceil(rate / GifFilm::kLargestRate));
+  GifFilm film(picture.width, picture.height, rate / static_cast<double>(step));
+  for (std::size_t k = 0; k < animation.frames(); k += step) {
+    if (progress && !progress(k, animation.frames())) return;
+    film.add(draw(k));
+  }
+  write_atomically(file, film.finish());
+}
+
+}  // namespace
+
 void draw_film(const RecordedRun& run, const ScenePicture& picture, const FilmOptions& film,
-               const std::filesystem::path& file, const std::function<bool(std::size_t, std::size_t)>& progress) {
+               const std::filesystem::path& file, const Progress& progress) {
   const std::string kind = file.extension().string();
   if (kind != ".mp4" && kind != ".webm" && kind != ".gif")
     throw InputError(fmt::format("{}: a film ends in .mp4, .webm or .gif", file.string()));
-  if (!program_exists("ffmpeg"))
-    throw InputError("films need the program ffmpeg (Debian: apt install ffmpeg); pictures and strips do not");
+  if (kind != ".gif" && !program_exists("ffmpeg"))
+    throw InputError(fmt::format(
+        "{} films need the program ffmpeg (Debian: apt install ffmpeg); a name that ends in .gif needs none", kind));
   ScenePicture even = picture;  // as video codecs want it
   even.width -= even.width % 2;
   even.height -= even.height % 2;
@@ -77,25 +122,13 @@ void draw_film(const RecordedRun& run, const ScenePicture& picture, const FilmOp
   Animation animation = read_animation(run, options);
   prefer_bodies(picture, animation);
   const Camera camera = camera_for(animation, even);
-  const TemporaryFolder frames;
-  for (std::size_t k = 0; k < animation.frames(); ++k) {
-    if (progress && !progress(k, animation.frames())) return;
-    write_png(frames.path() / fmt::format("{:06}.png", k), draw_frame(animation, k, camera, even));
-  }
+  const auto draw = [&](std::size_t frame) { return draw_frame(animation, frame, camera, even); };
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
   const double rate = film.rate > 0 ? film.rate : std::min(animation.rate(), 60.0);
-  std::vector<std::string> command = {"ffmpeg",     "-y",
-                                      "-loglevel",  "error",
-                                      "-framerate", fmt::format("{:.6g}", rate),
-                                      "-i",         (frames.path() / "%06d.png").string()};
-  const auto add = [&](std::initializer_list<std::string> words) { command.insert(command.end(), words); };
-  if (kind == ".mp4") add({"-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart"});
-  if (kind == ".webm") add({"-c:v", "libvpx-vp9", "-pix_fmt", "yuv420p", "-crf", "24", "-b:v", "0"});
-  if (kind == ".gif") add({"-vf", "split[a][b];[a]palettegen[p];[b][p]paletteuse"});
-  command.push_back(file.string());
-  const ProcessResult result = run_program(command, frames.path() / "log.txt");
-  if (!result.succeeded)
-    throw InputError(fmt::format("ffmpeg could not make {} ({}): {}", file.string(), result.ending, result.output));
+  if (kind == ".gif")
+    encode_gif(animation, draw, even, rate, file, progress);
+  else
+    encode_video(animation, draw, rate, file, progress);
 }
 
 }  // namespace pliant
