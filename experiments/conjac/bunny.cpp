@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -13,6 +13,7 @@
 #include "experiments/conjac/plain.hpp"
 #include "experiments/measure.hpp"
 #include "experiments/meshes.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/solvers/conjac/conjac_stepper.hpp"
 
 namespace pliant::experiments {
@@ -328,10 +329,9 @@ void decide_local(Context& context, const MeshData& mesh) {
       for (std::size_t t : tets)
         mean += body.volume(static_cast<Index>(t)) * F[t], volume += body.volume(static_cast<Index>(t));
       mean /= volume;
-      const Eigen::JacobiSVD<Mat3> polar(mean, Eigen::ComputeFullU | Eigen::ComputeFullV);
-      const Mat3 R = polar.matrixU() * polar.matrixV().transpose();
+      const Mat3 R = nearest_rotation(mean);
       for (std::size_t t : tets) {
-        const Vec3 s = Eigen::JacobiSVD<Mat3>(F[t]).singularValues();
+        const Vec3 s = singular_values(F[t]);
         beyond += s.minCoeff() < 0.7 || s.maxCoeff() > 1.4;
         left += body.volume(static_cast<Index>(t)) * (F[t] - mean).squaredNorm();
         all += body.volume(static_cast<Index>(t)) * (F[t] - R).squaredNorm();

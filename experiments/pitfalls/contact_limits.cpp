@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "experiments/pitfalls/contact_table.hpp"
 #include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/step_lab.hpp"
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant::experiments {
 
@@ -197,9 +197,7 @@ void decide_jumps(Context& context) {
         apart.push_back(delta);
         gradient_jump.push_back((g[1] - g[0]).norm());
         hessian_jump = (H[1] - H[0]).norm() / H[0].norm();
-        const auto smallest = [](const Mat3& M) {
-          return Eigen::SelfAdjointEigenSolver<Mat3>(M).eigenvalues().minCoeff();
-        };
+        const auto smallest = [](const Mat3& M) { return symmetric_eigenvalues<3>(M)[0]; };
         if (delta == 1e-6 && smallest(H[0]) * smallest(H[1]) < 0) {
           changes_sign = true;
           jumps.note(fmt::format("smallest eigenvalues on both sides, {}, E {}", border.name, young),

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/trial.hpp"
 #include "pliant/energies/assembler.hpp"
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant::experiments {
 
@@ -61,7 +61,8 @@ Discarded discarded_spectrum(const Body& body, const VecX& x) {
 }
 
 bool is_indefinite(const Projected& H) {
-  const VecX values = Eigen::SelfAdjointEigenSolver<Projected>(H, Eigen::EigenvaluesOnly).eigenvalues();
+  VecX values(H.rows());
+  symmetric_eigen(H.data(), static_cast<int>(H.rows()), values.data());
   return values.minCoeff() < -1e-8 * values.maxCoeff();
 }
 

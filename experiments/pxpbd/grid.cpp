@@ -12,6 +12,7 @@
 #include "experiments/pxpbd/objects.hpp"
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/pxpbd/scenes.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
@@ -97,7 +98,7 @@ void decide_bars(Context& context) {
       F.resize(body.mesh->tets().size());
       body.elastic->deformation_gradients(state.x, {0, static_cast<Index>(F.size())}, F.data());
       for (const Mat3& each : F) {
-        const Vec3 s = each.jacobiSvd().singularValues();
+        const Vec3 s = singular_values(each);
         beyond += s[0] > 1.4 || s[2] < 0.7;
         ++elements;
       }

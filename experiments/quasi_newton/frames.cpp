@@ -1,9 +1,11 @@
 #include "experiments/quasi_newton/frames.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant::experiments {
 
@@ -27,9 +29,8 @@ double largest_strain(const Model& model, const VecX& x) {
     F.resize(static_cast<std::size_t>(count));
     body.elastic->deformation_gradients(x, {0, count}, F.data());
     for (const Mat3& each : F) {
-      Eigen::SelfAdjointEigenSolver<Mat3> solver;
-      solver.computeDirect(each.transpose() * each, Eigen::EigenvaluesOnly);
-      const double low = std::sqrt(std::max(0.0, solver.eigenvalues()[0])), high = std::sqrt(solver.eigenvalues()[2]);
+      const Vec3 squares = rough_symmetric_eigenvalues(each.transpose() * each);
+      const double low = std::sqrt(std::max(0.0, squares[0])), high = std::sqrt(squares[2]);
       most = std::max({most, high - 1, each.determinant() < 0 ? 1 + low : 1 - low});
     }
   }

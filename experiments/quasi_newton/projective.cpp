@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/SVD>
+#include <Eigen/LU>
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/quasi_newton/scenes.hpp"
 #include "experiments/random.hpp"
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant::experiments {
 
@@ -44,10 +45,7 @@ class LocalGlobal {
         }
         const Mat3 inverse = rest.inverse();
         const double weight = std::abs(rest.determinant()) / 6 * 2 * body.lame[0].mu;
-        const Eigen::JacobiSVD<Mat3> svd(now * inverse, Eigen::ComputeFullU | Eigen::ComputeFullV);
-        Mat3 U = svd.matrixU();
-        if ((U * svd.matrixV().transpose()).determinant() < 0) U.col(2) *= -1;
-        const Mat3 R = U * svd.matrixV().transpose();
+        const Mat3 R = nearest_rotation(now * inverse);
         Eigen::Matrix<double, 3, 4> G;  // gradients of the shape functions
         G.rightCols<3>() = inverse.transpose();
         G.col(0) = -G.rightCols<3>().rowwise().sum();

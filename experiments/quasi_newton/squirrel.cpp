@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -14,6 +14,7 @@
 #include "experiments/quasi_newton/quasi_newton.hpp"
 #include "experiments/quasi_newton/scenes.hpp"
 #include "pliant/materials/secant_stiffness.hpp"
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant::experiments {
 
@@ -267,9 +268,8 @@ Look look_of(Context& context, const MeshData& mesh, const std::string& law, dou
       }
       scene.model->bodies()[0].elastic->deformation_gradients(state.x, {0, static_cast<Index>(F.size())}, F.data());
       for (const Mat3& each : F) {
-        Eigen::SelfAdjointEigenSolver<Mat3> solver;
-        solver.computeDirect(each.transpose() * each, Eigen::EigenvaluesOnly);
-        for (int c = 0; c < 3; ++c) strains.push_back(std::abs(std::sqrt(std::max(0.0, solver.eigenvalues()[c])) - 1));
+        const Vec3 squares = rough_symmetric_eigenvalues(each.transpose() * each);
+        for (int c = 0; c < 3; ++c) strains.push_back(std::abs(std::sqrt(std::max(0.0, squares[c])) - 1));
       }
     }
     if (!fast) {

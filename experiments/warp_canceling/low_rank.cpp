@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <ctime>
@@ -14,6 +13,7 @@
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
 #include "pliant/linalg/backends/low_rank.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
 
 namespace pliant::experiments {
@@ -26,10 +26,9 @@ double now() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 /// K = G G^T column by column, six columns: a tetrahedron has six rigid motions.
 void append_columns(const Matrix12& K, const Index* nodes, SparseColumns& columns) {
-  const Eigen::SelfAdjointEigenSolver<Matrix12> eigen(K);
+  const SymmetricEigen<12> eigen(K);
   for (int c = 6; c < 12; ++c) {
-    const Eigen::Matrix<double, 12, 1> g =
-        std::sqrt(std::max(0.0, eigen.eigenvalues()[c])) * eigen.eigenvectors().col(c);
+    const Eigen::Matrix<double, 12, 1> g = std::sqrt(std::max(0.0, eigen.values[c])) * eigen.vectors.col(c);
     for (int a = 0; a < 4; ++a)
       for (int i = 0; i < 3; ++i) {
         columns.rows.push_back(3 * nodes[a] + i);

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +12,7 @@
 #include "experiments/warp_canceling/runs.hpp"
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/mesh/spring_network.hpp"
 #include "pliant/solvers/warp_canceling/node_rotations.hpp"
@@ -37,7 +38,8 @@ std::vector<Eigen::Vector2d> plane_stretches(const Model& model, const VecX& x) 
   for (const Mat3& f : F) {
     Eigen::Matrix<double, 3, 2> plane;
     plane << f.col(0), f.col(2);
-    stretches.push_back(Eigen::JacobiSVD<Eigen::Matrix<double, 3, 2>>(plane).singularValues());
+    const Eigen::Vector2d squares = symmetric_eigenvalues<2>(plane.transpose() * plane).cwiseMax(0);
+    stretches.emplace_back(std::sqrt(squares[1]), std::sqrt(squares[0]));
   }
   return stretches;
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -10,6 +10,7 @@
 #include "experiments/warp_canceling/runs.hpp"
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
 
 namespace pliant::experiments {
@@ -21,10 +22,7 @@ double off_rest_shape(const Model& model, const VecX& x) {
   Eigen::Map<const Eigen::Matrix3Xd> now(x.data(), 3, model.nodes()), rest(model.rest().data(), 3, model.nodes());
   const Vec3 a = rest.rowwise().mean(), b = now.rowwise().mean();
   const Mat3 C = (now.colwise() - b) * (rest.colwise() - a).transpose();
-  const Eigen::JacobiSVD<Mat3> svd(C, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  Mat3 D = Mat3::Identity();
-  D(2, 2) = (svd.matrixU() * svd.matrixV().transpose()).determinant();
-  const Mat3 R = svd.matrixU() * D * svd.matrixV().transpose();
+  const Mat3 R = nearest_rotation(C);
   return ((now.colwise() - b) - R * (rest.colwise() - a)).colwise().norm().maxCoeff() / diameter(model);
 }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <Eigen/Geometry>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +12,7 @@
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
 #include "experiments/warp_canceling/warped_bar.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
 
 namespace pliant::experiments {
@@ -209,10 +209,7 @@ void decide_horn(Context& context) {
           for (int c = 0; c < 9; ++c) R.data()[c] = pieces.elements().rotations(slot / kBatch)[c][slot % kBatch];
           for (int a = 0; a < 4; ++a) average[at(pieces.elements().nodes(slot)[a])] += R;
         }
-        for (Mat3& R : average) {
-          const Eigen::JacobiSVD<Mat3> svd(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
-          R = svd.matrixU() * svd.matrixV().transpose();
-        }
+        for (Mat3& R : average) R = nearest_rotation(R);
         const auto angle = [&](std::span<const Mat3> R) {
           double sum = 0;
           for (Index i = 0; i < model->nodes(); ++i)

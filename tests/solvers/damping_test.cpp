@@ -1,6 +1,7 @@
 // Damping, springs and muscles in the step.
 #include <gtest/gtest.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Geometry>
 
 #include "pliant/base/error.hpp"

@@ -1,9 +1,10 @@
 #include "pliant/io/fields.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/math/decompositions.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -19,11 +20,7 @@ double von_mises(const Mat3& P, const Mat3& F) {
   return std::sqrt(1.5) * deviator.norm();
 }
 
-double largest_stretch(const Mat3& F) {
-  Eigen::SelfAdjointEigenSolver<Mat3> eigen;
-  eigen.computeDirect(F.transpose() * F, Eigen::EigenvaluesOnly);
-  return std::sqrt(eigen.eigenvalues()[2]);
-}
+double largest_stretch(const Mat3& F) { return std::sqrt(rough_symmetric_eigenvalues(F.transpose() * F)[2]); }
 
 ElementFields triangle_fields(const Body& body, const VecX& x) {
   const std::span<const Vec3> rest = body.vertices();

@@ -2,10 +2,10 @@
 // solutions then go through the rows of a range forwards and backwards.
 #include "pliant/linalg/incomplete_cholesky.hpp"
 
-#include <Eigen/Cholesky>
 #include <cassert>
 
 #include "pliant/math/parallel.hpp"
+#include "pliant/math/small_cholesky.hpp"
 
 namespace pliant {
 namespace {
@@ -56,9 +56,8 @@ bool factor_range(const BlockProduct<T>& A, Range range, T shift, const std::vec
     diagonal.diagonal() += shift * diagonal.diagonal().cwiseAbs();
     for (std::int64_t e = start[at(i)]; e < start[at(i) + 1]; ++e)
       diagonal.noalias() -= block(lower.data(), e) * block(lower.data(), e).transpose();
-    const Eigen::LLT<Block<T, b>> llt(diagonal);
-    if (llt.info() != Eigen::Success || !(llt.matrixLLT().diagonal().minCoeff() > 0)) return false;
-    block(inverse.data(), i) = llt.matrixL().solve(Block<T, b>::Identity());
+    if (!factor_cholesky(diagonal) || !(diagonal.diagonal().minCoeff() > 0)) return false;
+    block(inverse.data(), i) = inverse_of_lower(diagonal);
   }
   return true;
 }

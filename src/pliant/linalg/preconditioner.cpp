@@ -1,13 +1,13 @@
 #include "pliant/linalg/preconditioner.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cassert>
 #include <cmath>
 
 #include "pliant/linalg/incomplete_cholesky.hpp"
 #include "pliant/linalg/vector_kernels.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/math/small_cholesky.hpp"
 
 namespace pliant {
 namespace {
@@ -53,13 +53,12 @@ class Jacobi final : public Preconditioner<T> {
 template <class T>
 Eigen::Matrix<T, 3, 3> positive_inverse(const Eigen::Matrix<T, 3, 3>& block) {
   const Eigen::Matrix3d a = block.template cast<double>();
-  const Eigen::LLT<Eigen::Matrix3d> llt(a);
-  if (llt.info() == Eigen::Success && llt.matrixLLT().diagonal().minCoeff() > 0)
-    return llt.solve(Eigen::Matrix3d::Identity()).cast<T>();
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(a);
+  Eigen::Matrix3d L = a;
+  if (factor_cholesky(L) && L.diagonal().minCoeff() > 0) return inverse_of_factored(L).template cast<T>();
+  const SymmetricEigen<3> eigen(a);
   const double least = std::max(1e-8 * a.cwiseAbs().maxCoeff(), 1e-300);
-  const Vec3 values = eigen.eigenvalues().cwiseAbs().cwiseMax(least).cwiseInverse();
-  return (eigen.eigenvectors() * values.asDiagonal() * eigen.eigenvectors().transpose()).cast<T>();
+  const Vec3 values = eigen.values.cwiseAbs().cwiseMax(least).cwiseInverse();
+  return (eigen.vectors * values.asDiagonal() * eigen.vectors.transpose()).cast<T>();
 }
 
 template <class T>

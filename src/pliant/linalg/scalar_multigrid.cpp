@@ -185,11 +185,11 @@ void ScalarMultigrid::set(const BlockMatrix& matrix) {
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(A.rows(), A.rows());
   for (Index i = 0; i < A.rows(); ++i)
     for (std::int64_t k = A.begin(i); k < A.end(i); ++k) dense(i, A.column[at(k)]) += A.value[at(k)];
-  coarsest_.compute(dense);
+  coarsest_.factor(dense);
   has_coarsest_ = true;
   // A body that nothing holds leaves a pivot that is rounding of its row alone.
-  const auto pivots = coarsest_.matrixLLT().diagonal().array().square();
-  is_usable_ = coarsest_.info() == Eigen::Success && (pivots > 1e-10 * dense.diagonal().array()).all();
+  const Eigen::ArrayXd pivots = coarsest_.diagonal().array().square();
+  is_usable_ = coarsest_.is_valid() && (pivots > 1e-10 * dense.diagonal().array()).all();
 }
 
 /// use(i, (A x)_i) for every row.
@@ -270,7 +270,7 @@ void ScalarMultigrid::solve_coarsest(Level& level) {
   Eigen::MatrixXd values(n, 3);
   for (Eigen::Index i = 0; i < n; ++i)
     for (int c = 0; c < 3; ++c) values(i, c) = static_cast<double>(level.b[at(i)].v[c]);
-  coarsest_.solveInPlace(values);
+  coarsest_.solve_in_place(values);
   for (Eigen::Index i = 0; i < n; ++i)
     for (int c = 0; c < 3; ++c) level.x[at(i)].v[c] = static_cast<float>(values(i, c));
 }

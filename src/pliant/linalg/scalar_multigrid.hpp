@@ -1,9 +1,9 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <vector>
 
 #include "pliant/linalg/block_matrix.hpp"
+#include "pliant/math/dense.hpp"
 
 namespace pliant {
 
@@ -63,7 +63,7 @@ class ScalarMultigrid {
   void solve_coarsest(Level& level);
 
   std::vector<Level> levels_;
-  Eigen::LLT<Eigen::MatrixXd> coarsest_;
+  DenseCholesky coarsest_;
   bool has_coarsest_ = false;  ///< where matrices of free nodes end, smoothing alone serves
   bool is_usable_ = false;
   Vector x_, r_, p_, q_;

@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <Eigen/LU>
-#include <Eigen/SVD>
 #include <cmath>
 
 #include "pliant/base/error.hpp"
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant {
 
@@ -36,9 +35,7 @@ Fit fit(const std::vector<Index>& nodes, const VecX& rest, const VecX& x) {
   }
   Mat3 A = Mat3::Zero();
   for (Index i : nodes) A += (node(x, i) - result.mean) * (node(rest, i) - result.rest_mean).transpose();
-  const Eigen::JacobiSVD<Mat3> svd(A, Eigen::ComputeFullU | Eigen::ComputeFullV);
-  const double sign = (svd.matrixU() * svd.matrixV().transpose()).determinant() < 0 ? -1 : 1;
-  result.rotation = svd.matrixU() * Vec3(1, 1, sign).asDiagonal() * svd.matrixV().transpose();
+  result.rotation = nearest_rotation(A);
   return result;
 }
 
@@ -82,7 +79,7 @@ Articulation::Articulation(std::vector<Link> links, const VecX& rest)
     }
     Mat3 spread = Mat3::Zero();
     for (Index i : link.nodes) spread += (node(rest_, i) - mean) * (node(rest_, i) - mean).transpose();
-    const Vec3 extent = Eigen::SelfAdjointEigenSolver<Mat3>(spread, Eigen::EigenvaluesOnly).eigenvalues();
+    const Vec3 extent = symmetric_eigenvalues<3>(spread);
     if (link.nodes.size() < 3 || !(extent[1] > 1e-12 * extent[2]))
       fail("its nodes lie on a line, so that its rotation cannot be determined; give it some thickness");
     first_.push_back(degrees_);

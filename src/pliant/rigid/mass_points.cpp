@@ -1,11 +1,11 @@
 #include "pliant/rigid/mass_points.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <cmath>
 #include <numbers>
 
 #include "pliant/base/error.hpp"
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant {
 
@@ -130,10 +130,10 @@ MassPoints mass_points(const Shape& shape, double density) {
   Mat3 moments = density * solid.moments;
   for (const Vec3& p : solid.surface) moments -= at_surface * (p - solid.centre) * (p - solid.centre).transpose();
   const double rest = (1 - kSurfaceShare) * mass;
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(moments);
-  const Vec3 reach = (eigen.eigenvalues() / rest).cwiseMax(0).cwiseSqrt();
+  const SymmetricEigen<3> eigen(moments);
+  const Vec3 reach = (eigen.values / rest).cwiseMax(0).cwiseSqrt();
   for (const Vec3& corner : {Vec3(1, 1, 1), Vec3(1, -1, -1), Vec3(-1, 1, -1), Vec3(-1, -1, 1)}) {
-    points.positions.push_back(solid.centre + eigen.eigenvectors() * corner.cwiseProduct(reach));
+    points.positions.push_back(solid.centre + eigen.vectors * corner.cwiseProduct(reach));
     points.masses.push_back(rest / 4);
   }
   return points;

@@ -1,8 +1,8 @@
 #include "pliant/solvers/criteria.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "pliant/math/decompositions.hpp"
 #include "pliant/sim/judgement.hpp"
 
 namespace pliant {
@@ -31,7 +31,7 @@ double characteristic_force(const Model& model) {
     std::vector<double> stiffness;  // Pa, per entry of body.lame
     for (const Lame& lame : body.lame) {
       const Mat9 H = Material{body.law, lame}.hessian(Mat3::Identity());
-      stiffness.push_back(Eigen::SelfAdjointEigenSolver<Mat9>(H, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff());
+      stiffness.push_back(symmetric_eigenvalues<9>(H).maxCoeff());
     }
     for (Index e = 0; e < mesh.element_count(); ++e) {
       const double W = stiffness[stiffness.size() == 1 ? 0 : e];

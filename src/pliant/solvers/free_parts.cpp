@@ -1,10 +1,11 @@
 #include "pliant/solvers/free_parts.hpp"
 
-#include <Eigen/Cholesky>
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <limits>
 #include <numeric>
+
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant {
 
@@ -13,7 +14,7 @@ namespace {
 /// Points on a line, or a single one, have no inertia about it: any small number serves, for the spin about it is zero.
 Vec3 solve_inertia(Mat3 inertia, const Vec3& spin) {
   inertia.diagonal().array() += 1e-12 * inertia.trace() + std::numeric_limits<double>::min();
-  return inertia.ldlt().solve(spin);
+  return solve_symmetric(inertia, spin);
 }
 
 Mat3 turned_by(const Vec3& angle) {

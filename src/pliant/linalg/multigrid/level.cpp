@@ -2,9 +2,10 @@
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
+
+#include "pliant/math/decompositions.hpp"
+#include "pliant/math/small_cholesky.hpp"
 
 namespace pliant::multigrid {
 namespace {
@@ -27,17 +28,15 @@ void invert_blocks(Range range, const Level& level, std::vector<Real>& inverse) 
     const Block a =
         Eigen::Map<const Eigen::Matrix<Real, B, B>>(level.values.data() + B * B * k).template cast<double>();
     Eigen::Map<Eigen::Matrix<Real, B, B>> out(inverse.data() + B * B * std::int64_t(i));
-    const Eigen::LLT<Block> llt(a);
-    if (llt.info() == Eigen::Success &&
-        llt.matrixLLT().diagonal().minCoeff() > std::sqrt(kLeast) * llt.matrixLLT().diagonal().maxCoeff()) {
-      out = llt.solve(Block::Identity()).template cast<Real>();
+    Block L = a;
+    if (factor_cholesky(L) && L.diagonal().minCoeff() > std::sqrt(kLeast) * L.diagonal().maxCoeff()) {
+      out = inverse_of_factored(L).template cast<Real>();
       continue;
     }
-    const Eigen::SelfAdjointEigenSolver<Block> eigen(a);
-    const double least = std::max(kLeast * eigen.eigenvalues().cwiseAbs().maxCoeff(), 1e-30);
-    out = (eigen.eigenvectors() * eigen.eigenvalues().cwiseAbs().cwiseMax(least).cwiseInverse().asDiagonal() *
-           eigen.eigenvectors().transpose())
-              .template cast<Real>();
+    const SymmetricEigen<B> eigen(a);
+    const double least = std::max(kLeast * eigen.values.cwiseAbs().maxCoeff(), 1e-30);
+    const Block scaled = eigen.vectors * eigen.values.cwiseAbs().cwiseMax(least).cwiseInverse().asDiagonal();
+    out = (scaled * eigen.vectors.transpose()).template cast<Real>();
   }
 }
 
@@ -183,9 +182,7 @@ void Level::estimate_largest_eigenvalue() {
   }
   largest_ = 4;  // a bound for tetrahedra
   if (steps > 0) {
-    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen;
-    eigen.computeFromTridiagonal(diagonal.head(steps), off.head(steps - 1), Eigen::EigenvaluesOnly);
-    const double found = eigen.eigenvalues().maxCoeff();
+    const double found = largest_tridiagonal_eigenvalue(diagonal.head(steps), off.head(steps - 1));
     if (std::isfinite(found) && found > 0) largest_ = kSafety * found;
   }
 }

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 
 #include "pliant/base/error.hpp"
@@ -288,7 +287,7 @@ void ConjacStepper::solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B) {
   at_dynamic_.resize(columns, B.cols());
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     at_dynamic_.middleRows<3>(3 * static_cast<Eigen::Index>(k)) = B.middleRows<3>(3 * Eigen::Index(dynamic_[k]));
-  B.noalias() -= J_.leftCols(columns) * at_dynamic_;
+  add_product(-1, J_.leftCols(columns), at_dynamic_, B);
 }
 
 void ConjacStepper::find_link_rows() {
@@ -313,13 +312,15 @@ void ConjacStepper::find_link_rows() {
 void ConjacStepper::multiply_J_transposed(const Eigen::MatrixXd& right, Eigen::Ref<Eigen::MatrixXd> out) {
   const Eigen::Index shared = link_rows_.empty() ? J_.rows() : link_rows_.front().begin;
   const Eigen::Index first = J_.cols() - joints_;
-  out.noalias() = J_.topRows(shared).transpose() * right.topRows(shared);
+  out.setZero();
+  add_transposed_product(1, J_.topRows(shared), right.topRows(shared), out);
   for (const LinkRows& rows : link_rows_) {
     const auto count = static_cast<Eigen::Index>(rows.joints.size());
     own_.resize(rows.size, count);
     for (Eigen::Index c = 0; c < count; ++c)
       own_.col(c) = J_.col(first + rows.joints[at(c)]).segment(rows.begin, rows.size);
-    product_.noalias() = own_.transpose() * right.middleRows(rows.begin, rows.size);
+    product_.setZero(count, right.cols());
+    add_transposed_product(1, own_, right.middleRows(rows.begin, rows.size), product_);
     for (Eigen::Index c = 0; c < count; ++c) out.row(first + rows.joints[at(c)]) += product_.row(c);
   }
 }
@@ -379,7 +380,7 @@ bool ConjacStepper::reduce() {
       D->multiply(trial_, momentum_);
       DJ_.col(c) = momentum_;
     }
-    Z_.noalias() += h * J_.transpose() * DJ_;
+    add_transposed_product(h, J_, DJ_, Z_);
     if (moves) {
       D->multiply(moved_, momentum_);
       scratch_ -= h * momentum_;
@@ -393,8 +394,8 @@ bool ConjacStepper::reduce() {
       Z_(c, c) = 1;
     }
   if (columns == 0) return true;
-  Z_factor_.compute(Z_);
-  return Z_factor_.info() == Eigen::Success && (Z_factor_.isPositive() || options_.stiffness == StiffnessKind::exact);
+  Z_factor_.factor(Z_);
+  return Z_factor_.is_valid() && (Z_factor_.is_positive() || options_.stiffness == StiffnessKind::exact);
 }
 
 bool ConjacStepper::solve_for_velocities(StepReport& report) {
@@ -409,7 +410,7 @@ bool ConjacStepper::solve_for_velocities(StepReport& report) {
       status = FactorStatus::not_positive_definite;
       continue;
     }
-    z_ = J_.cols() > 0 ? VecX(Z_factor_.solve(rhs_)) : VecX(0);
+    z_ = J_.cols() > 0 ? Z_factor_.solve(rhs_) : VecX(0);
     v_.noalias() = J_ * z_;
     v_ += moved_;
     return true;

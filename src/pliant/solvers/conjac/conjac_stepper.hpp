@@ -1,7 +1,6 @@
 #pragma once
 
-#include <Eigen/Cholesky>
-
+#include "pliant/math/dense.hpp"
 #include "pliant/solvers/conjac/dynamic_nodes.hpp"
 #include "pliant/solvers/conjac/linearly_implicit_stepper.hpp"
 
@@ -120,7 +119,7 @@ class ConjacStepper final : public Stepper {
   Eigen::MatrixXd U_;            ///< right-hand sides over q, then solutions with H_qq
   Eigen::MatrixXd stiffness_;    ///< J^T H J
   Eigen::MatrixXd Z_;            ///< J^T (M + h D + beta h^2 H) J
-  Eigen::LDLT<Eigen::MatrixXd> Z_factor_;
+  DenseLdlt Z_factor_;
   Eigen::MatrixXd at_dynamic_, own_, product_;  ///< scratch
   VecX mass_;                                   ///< lumped, per unknown, kg
   VecX pull_;                                   ///< H times the prescribed velocities

@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <charconv>
@@ -20,6 +18,8 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/linalg/ordering.hpp"
+#include "pliant/math/decompositions.hpp"
+#include "pliant/math/small_cholesky.hpp"
 
 namespace pliant {
 
@@ -249,13 +249,12 @@ void add_support(const Vec3& r, int axis, Mat6& gram) {
 }
 
 double log_determinant(const Mat6& gram) {
-  const Eigen::LLT<Mat6> llt(gram + 1e-6 * Mat6::Identity());
-  return 2 * llt.matrixLLT().diagonal().array().log().sum();
+  Mat6 L = gram + 1e-6 * Mat6::Identity();
+  factor_cholesky(L);
+  return 2 * L.diagonal().array().log().sum();
 }
 
-bool stands(const Mat6& gram) {
-  return Eigen::SelfAdjointEigenSolver<Mat6>(gram, Eigen::EigenvaluesOnly).eigenvalues()[0] > 1e-4;
-}
+bool stands(const Mat6& gram) { return symmetric_eigenvalues<6>(gram)[0] > 1e-4; }
 
 }  // namespace
 

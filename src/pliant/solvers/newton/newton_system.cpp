@@ -1,6 +1,5 @@
 #include "pliant/solvers/newton/newton_system.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 
 #include "pliant/base/memory.hpp"
@@ -207,8 +206,10 @@ void NewtonSystem::add_rank_ones(std::span<const RankOne> ones, VecX& dx) {
   }
   Eigen::MatrixXd Z = U;
   cholesky_.solve(Z);
-  inverse += U.transpose() * Z;
-  dx -= Z * inverse.ldlt().solve(U.transpose() * dx);
+  add_transposed_product(1, U, Z, inverse);
+  DenseLdlt factor;
+  factor.factor(inverse);
+  dx -= Z * factor.solve(U.transpose() * dx);
 }
 
 /// The factor of an earlier matrix of the step as a preconditioner: mostly a few iterations to the accuracy asked for,
@@ -296,7 +297,8 @@ void NewtonSystem::balance_bodies(const VecX& g, VecX& dx) {
   for (Index i = 0; i < pattern.rows(); ++i)
     for (int axis = 0; axis < 3; ++axis)
       if (is_free(i, axis)) whole_motion_[body(i) + axis] -= unbalanced_[3 * i + axis];
-  whole_motion_ = whole_.llt().solve(whole_motion_);
+  whole_factor_.factor(whole_);
+  whole_motion_ = whole_factor_.solve(whole_motion_);
   if (!whole_motion_.allFinite()) return;
   for (Index i = 0; i < pattern.rows(); ++i)
     for (int axis = 0; axis < 3; ++axis)

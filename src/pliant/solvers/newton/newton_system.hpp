@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/math/dense.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
 #include "pliant/solvers/newton/inexact_solver.hpp"
@@ -82,7 +83,8 @@ class NewtonSystem {
   std::vector<std::uint8_t> is_held_;  ///< bodies with prescribed unknowns
   std::vector<Index> body_of_;         ///< each node's
   Eigen::MatrixXd whole_;              ///< of bodies as wholes: the matrix over their translations
-  VecX unbalanced_, whole_motion_;     ///< scratch
+  DenseCholesky whole_factor_;
+  VecX unbalanced_, whole_motion_;  ///< scratch
   LinearChoice choice_;
   int multigrid_systems_ = 0, rest_factor_systems_ = 0;  ///< of this step
   bool was_cut_short_ = false;  ///< the last run of conjugate gradients ended at the iterations it was given

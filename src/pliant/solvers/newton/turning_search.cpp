@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/math/decompositions.hpp"
+
 namespace pliant {
 
 namespace {
@@ -60,7 +62,7 @@ double TurningSearch::fit(const VecX& x, const VecX& dx) {
       spin += mass[i] * p.cross(Vec3(node(dx, i)) - shift);
       inertia += mass[i] * (p.squaredNorm() * Mat3::Identity() - p * p.transpose());
     }
-    const Vec3 omega = inertia.ldlt().solve(spin);
+    const Vec3 omega = solve_symmetric(inertia, spin);
     if (!omega.allFinite()) continue;
     turns_.push_back({body.nodes, centre, shift, omega});
     largest = std::max(largest, omega.norm());

@@ -1,9 +1,9 @@
 #include "pliant/solvers/pxpbd/elements.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <algorithm>
 
+#include "pliant/math/decompositions.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant::pbd {
@@ -129,9 +129,8 @@ void Elements::sort(std::span<const Index> colours) {
 }
 
 void ElementBatch::set_metric(int lane, const Mat3& A) {
-  Eigen::SelfAdjointEigenSolver<Mat3> eigen;
-  eigen.computeDirect(A, Eigen::EigenvaluesOnly);
-  const double least = std::max(0.0, eigen.eigenvalues()[0]), most = eigen.eigenvalues()[2];
+  const Vec3 values = rough_symmetric_eigenvalues(A);
+  const double least = std::max(0.0, values[0]), most = values[2];
   const double raised = std::max(0.0, (most - kRoundness * least) / (kRoundness - 1));
   for (int j = 0; j < 3; ++j)
     for (int i = 0; i <= j; ++i) {
@@ -162,9 +161,7 @@ void stiffness_numbers(const ElementBatch& batch, double h2, double* kappa) {
     Mat3 A;
     for (int j = 0; j < 3; ++j)
       for (int i = 0; i < 3; ++i) A(i, j) = batch.metric[packed_any(i, j)][p];
-    Eigen::SelfAdjointEigenSolver<Mat3> eigen;
-    eigen.computeDirect(A, Eigen::EigenvaluesOnly);
-    kappa[p] = h2 * batch.volume[0][p] * 2 * batch.lame[0][p] * std::max(0.0, eigen.eigenvalues()[2]);
+    kappa[p] = h2 * batch.volume[0][p] * 2 * batch.lame[0][p] * std::max(0.0, rough_symmetric_eigenvalues(A)[2]);
   }
 }
 

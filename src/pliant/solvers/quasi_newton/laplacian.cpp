@@ -1,10 +1,10 @@
 #include "pliant/solvers/quasi_newton/laplacian.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <map>
 
 #include "pliant/base/memory.hpp"
+#include "pliant/math/dense.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -292,9 +292,13 @@ void LaplacianMatrix::prepare_grabs(const StepProblem& problem) {
     }
   const Eigen::MatrixXd W = Z_;
   solve_columns(Z_);
-  coupling_ = W.transpose() * Z_;
+  coupling_.setZero(count, count);
+  add_transposed_product(1, W, Z_, coupling_);
   for (Eigen::Index k = 0; k < count; ++k) coupling_(k, k) += 1 / grabs_[static_cast<std::size_t>(k)].stiffness;
-  coupling_ = coupling_.inverse().eval();
+  DenseCholesky factor;  // of Z^T A Z and more on the diagonal
+  factor.factor(coupling_);
+  coupling_.setIdentity();
+  factor.solve_in_place(coupling_);
 }
 
 void LaplacianMatrix::correct_for_grabs(VecX& d) const {
@@ -302,8 +306,13 @@ void LaplacianMatrix::correct_for_grabs(VecX& d) const {
   Eigen::MatrixXd moved(static_cast<Eigen::Index>(grabs_.size()), 3);
   for (std::size_t k = 0; k < grabs_.size(); ++k)
     moved.row(static_cast<Eigen::Index>(k)) = grabs_[k].point(d).transpose();
-  Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>(d.data(), d.size() / 3, 3) -=
-      Z_ * (coupling_ * moved);
+  const Eigen::MatrixXd pull = coupling_.lazyProduct(moved);
+  for (Index i = 0; i < model_->nodes(); ++i)
+    for (int axis = 0; axis < 3; ++axis) {
+      double sum = 0;
+      for (Eigen::Index k = 0; k < pull.rows(); ++k) sum += Z_(i, k) * pull(k, axis);
+      d[3 * i + axis] -= sum;
+    }
 }
 
 void LaplacianMatrix::solve(const VecX& g, VecX& d) {

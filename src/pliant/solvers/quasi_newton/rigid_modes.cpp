@@ -69,13 +69,13 @@ void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A) {
       body.mass += mass[i] * extended * extended.transpose();
     }
   }
-  G_.compute(matrix_modes(A));
+  G_.factor(matrix_modes(A));
 }
 
 void RigidModes::set_springs(const StepProblem& problem, std::span<const ContactSpring> springs) {
   if (bodies_.empty()) return;
-  C_.compute(exact_modes(problem, springs));
-  is_usable_ = G_.info() == Eigen::Success && C_.info() == Eigen::Success;
+  C_.factor(exact_modes(problem, springs));
+  is_usable_ = G_.is_valid() && C_.is_valid();
 }
 
 Eigen::MatrixXd RigidModes::matrix_modes(const BlockMatrix& A) const {

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <span>
 
 #include "pliant/energies/contact_pair.hpp"
+#include "pliant/math/dense.hpp"
 #include "pliant/sim/step_problem.hpp"
 
 namespace pliant {
@@ -47,7 +47,7 @@ class RigidModes {
   VecX arm_;                    ///< of each node from its body's centre, m
   VecX extended_;               ///< (1, arm) of each node of a free body; zero of others
   bool is_usable_ = false;      ///< C and G have factors
-  Eigen::LLT<Eigen::MatrixXd> C_, G_;
+  DenseCholesky C_, G_;
   VecX force_, motion_;  ///< scratch: by body, six each
 };
 

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/math/decompositions.hpp"
+#include "pliant/math/dense.hpp"
 #include "pliant/math/parallel.hpp"
 #include "pliant/solvers/factor_failure.hpp"
 
@@ -333,13 +333,12 @@ Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
   const VecX x = problem().x_n + problem().h * predicted_;
   for (std::size_t t = 0; t < ties->ties().size(); ++t) {
     const Tie& tie = ties->ties()[t];
-    const Eigen::SelfAdjointEigenSolver<Mat3> axes(potential().ties()->stiffness(t, x));
+    const SymmetricEigen<3> axes(potential().ties()->stiffness(t, x));
     for (int e = 0; e < 3; ++e) {
-      if (!(axes.eigenvalues()[e] > 0)) continue;
+      if (!(axes.values[e] > 0)) continue;
       for (std::size_t a = 0; a < tie.nodes.size(); ++a)
         for (int axis = 0; axis < 3; ++axis)
-          put(count, tie.nodes[a], axis,
-              std::sqrt(axes.eigenvalues()[e]) * tie.weights[a] * axes.eigenvectors()(axis, e));
+          put(count, tie.nodes[a], axis, std::sqrt(axes.values[e]) * tie.weights[a] * axes.vectors(axis, e));
       ++count;
     }
   }
@@ -356,9 +355,12 @@ void WarpCancelingStepper::solve_with_springs() {
   Z.leftCols(count) = WS;
   Z.col(count) = rhs_;
   apply_inverse(Z);
-  Eigen::MatrixXd coupling = WS.transpose() * Z.leftCols(count);
+  Eigen::MatrixXd coupling = Eigen::MatrixXd::Zero(count, count);
+  add_transposed_product(1, WS, Z.leftCols(count), coupling);
   coupling.diagonal().array() += 1;
-  const VecX pull = coupling.ldlt().solve(WS.transpose() * Z.col(count));
+  DenseLdlt factor;
+  factor.factor(coupling);
+  const VecX pull = factor.solve(WS.transpose() * Z.col(count));
   change_ = Z.col(count);
   change_.noalias() -= Z.leftCols(count) * pull;
 }
