@@ -6,12 +6,12 @@
 //   benchmark_beam stack CELLS YOUNG THREADS STEPS [SOLVER [KEY=VALUE...]]  CELLS: of each edge
 
 #include <oneapi/tbb/global_control.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <string>
 
 #include "pliant/solvers/catalogue.hpp"
@@ -31,6 +31,18 @@ double process_time() {
   timespec time;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return 1e3 * static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_nsec);
+}
+
+/// A line of what the system says about this process, kB.
+double memory(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != name) continue;
+    double value = 0;
+    status >> value;
+    return value;
+  }
+  return 0;
 }
 
 BodyOptions rubber(const Vec3& origin, const Vec3& size, const std::array<Index, 3>& cells, double young) {
@@ -106,8 +118,6 @@ int main(int count, char** arguments) {
     std::fflush(stdout);
     if (!report.succeeded()) return std::puts(report.detail.c_str()), 1;
   }
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  std::printf("%d vertices, peak %.1f kB a vertex\n", model->nodes(),
-              static_cast<double>(usage.ru_maxrss) / model->nodes());
+  std::printf("%d vertices, %.1f kB a vertex at the end, at most %.1f\n", model->nodes(),
+              memory("VmRSS:") / model->nodes(), memory("VmHWM:") / model->nodes());
 }
