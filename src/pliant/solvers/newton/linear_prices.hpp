@@ -47,15 +47,15 @@ struct LinearPrices {
   }
 
  private:
-  static constexpr double kProductBlock = 7;     ///< of a plain iteration, in float
-  static constexpr double kAssemblyBlock = 200;  ///< of all else in a Newton iteration
+  static constexpr double kProductBlock = 4.7;   ///< of a plain iteration, in float
+  static constexpr double kAssemblyBlock = 150;  ///< of all else in a Newton iteration
   static constexpr double kFlop = 0.041;         ///< of a factorisation's dense kernels
   static constexpr double kFactorEntry = 9.5;    ///< assembling and solving with it
   static constexpr double kSolveEntry = 2;       ///< solving alone
   static constexpr double kFloatEntry = 0.8;     ///< in float
   static constexpr double kRotationBlock = 45;
   static constexpr double kSetUpFinest = 270, kSetUpProduct = 0.13;
-  static constexpr double kCycleFinest = 32, kCycleAll = 14;
+  static constexpr double kCycleFinest = 27, kCycleAll = 14;
   static constexpr double kUsualProducts = 120;
 
   double plain() const { return kProductBlock * static_cast<double>(blocks); }
