@@ -4,6 +4,7 @@
 
 #include <cassert>
 
+#include "pliant/energies/block_kernels.hpp"
 #include "pliant/energies/block_places.hpp"
 #include "pliant/energies/elastic_kernels.hpp"
 #include "pliant/math/parallel.hpp"
@@ -157,19 +158,6 @@ struct Assembler::Part {
       blocks.leave(chunk, places, scale, A, shared);
     });
     blocks.collect(shared, A);
-  }
-
-  static void add_blocks(const double* from, const std::uint32_t* words, std::ptrdiff_t count, double* places) {
-    for (std::ptrdiff_t k = 0; k < count; ++k, from += 9) {
-      if (words[k] == BlockPlaces::kNowhere) continue;
-      double* to = places + 9 * static_cast<std::size_t>(words[k] >> 1);
-      if (words[k] & 1) {
-        for (int c = 0; c < 3; ++c)
-          for (int r = 0; r < 3; ++r) to[3 * c + r] += from[3 * r + c];
-      } else {
-        for (int e = 0; e < 9; ++e) to[e] += from[e];
-      }
-    }
   }
 
   void collect(VecX& g) const {

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "pliant/energies/block_kernels.hpp"
 #include "pliant/math/parallel.hpp"
 
 namespace pliant {
@@ -65,16 +66,8 @@ void BlockPlaces::build(const BlockPattern& pattern, const Stencils& stencils, I
 
 void BlockPlaces::leave(Index chunk, const double* at_places, double scale, BlockMatrix& A,
                         std::vector<double>& shared) const {
-  for (std::int64_t p = chunk_start_[at(chunk)]; p < chunk_start_[at(chunk) + 1]; ++p, at_places += 9) {
-    const std::int64_t target = target_[at(p)];
-    if (target >= 0) {
-      double* to = A.block(target);
-      for (int e = 0; e < 9; ++e) to[e] += scale * at_places[e];
-    } else {
-      double* to = shared.data() + 9 * ~target;
-      for (int e = 0; e < 9; ++e) to[e] = scale * at_places[e];
-    }
-  }
+  const std::int64_t first = chunk_start_[at(chunk)];
+  leave_blocks(at_places, target_.data() + first, places(chunk), scale, A.values().data(), shared.data());
 }
 
 void BlockPlaces::collect(const std::vector<double>& shared, BlockMatrix& A) const {

@@ -153,10 +153,16 @@ void BlockMatrix::eliminate(std::span<const std::uint8_t> fixed) {
   const BlockPattern& pattern = *pattern_;
   const int b = block_size_;
   assert(fixed.size() == at(pattern.rows()) * at(b));
+  const auto holds_fixed = [&](Index node) {  // most do not
+    const std::uint8_t* first = fixed.data() + Eigen::Index(node) * b;
+    return b == 3 ? (first[0] | first[1] | first[2]) != 0 : *first != 0;
+  };
   for_chunks(pattern.rows(), row_grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
+      const bool row_holds = holds_fixed(i);
       for (std::int64_t k = pattern.row_start()[at(i)]; k < pattern.row_start()[at(i) + 1]; ++k) {
         const Index j = pattern.columns()[at(k)];
+        if (!row_holds && !holds_fixed(j)) continue;
         for (int c = 0; c < b; ++c) {
           for (int r = 0; r < b; ++r) {
             if (fixed[at(i * b + r)] || fixed[at(j * b + c)]) block(k)[r + c * b] = i == j && r == c ? 1.0 : 0.0;

@@ -10,6 +10,8 @@
 // After foreach_target.
 #include <hwy/highway.h>
 
+#include "pliant/math/block9-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace pliant {
 namespace HWY_NAMESPACE {
@@ -17,7 +19,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Rows [begin, end) of y = A x in 3x3 blocks; returns their part of x^T y. A column of a block is the first three of
-/// four lanes; the fourth runs along with the neighbour's numbers and is dropped. Two sums hide the latency.
+/// four lanes; the fourth runs along with the neighbour's numbers and is dropped. A sum for each
+/// column of blocks with even and odd places hides the latency of additions.
 template <class T>
 double product3(Index begin, Index end, const std::int64_t* start, const Index* columns, const T* values, const T* x,
                 T* y) {
@@ -26,25 +29,25 @@ double product3(Index begin, Index end, const std::int64_t* start, const Index* 
   double dot = 0;
   if constexpr (lanes == 4) {
     for (Index i = begin; i < end; ++i) {
-      auto even = hn::Zero(d), odd = hn::Zero(d);
+      auto even0 = hn::Zero(d), even1 = even0, even2 = even0, odd0 = even0, odd1 = even0, odd2 = even0;
       const T* block = values + 9 * start[i];
       std::int64_t k = start[i];
-      const auto add = [&](auto sum) HWY_ATTR {
+      const auto add = [&](auto& sum0, auto& sum1, auto& sum2) HWY_ATTR {
         const T* v = x + 3 * static_cast<std::int64_t>(columns[k]);
-        sum = hn::MulAdd(hn::LoadU(d, block), hn::Set(d, v[0]), sum);
-        sum = hn::MulAdd(hn::LoadU(d, block + 3), hn::Set(d, v[1]), sum);
-        sum = hn::MulAdd(hn::LoadU(d, block + 6), hn::Set(d, v[2]), sum);
+        sum0 = hn::MulAdd(hn::LoadU(d, block), hn::Set(d, v[0]), sum0);
+        sum1 = hn::MulAdd(hn::LoadU(d, block + 3), hn::Set(d, v[1]), sum1);
+        sum2 = hn::MulAdd(hn::LoadU(d, block + 6), hn::Set(d, v[2]), sum2);
         block += 9;
         ++k;
-        return sum;
       };
       while (k + 1 < start[i + 1]) {
-        even = add(even);
-        odd = add(odd);
+        add(even0, even1, even2);
+        add(odd0, odd1, odd2);
       }
-      if (k < start[i + 1]) even = add(even);
+      if (k < start[i + 1]) add(even0, even1, even2);
+      const auto sum = hn::Add(hn::Add(hn::Add(even0, odd0), hn::Add(even1, odd1)), hn::Add(even2, odd2));
       HWY_ALIGN T row[4];
-      hn::Store(hn::Add(even, odd), d, row);
+      hn::Store(sum, d, row);
       T* out = y + 3 * static_cast<std::int64_t>(i);
       const T* in = x + 3 * static_cast<std::int64_t>(i);
       for (int c = 0; c < 3; ++c) {
@@ -70,6 +73,51 @@ double product3(Index begin, Index end, const std::int64_t* start, const Index* 
   return dot;
 }
 
+HWY_INLINE void store_block(const Block9& block, double* to) {
+  hn::StoreU(block.first, BlockTag(), to);
+  hn::StoreU(block.second, BlockTag(), to + 4);
+  to[8] = block.last;
+}
+HWY_INLINE void store_block(const Block9& block, float* to) {
+  const hn::Rebind<float, BlockTag> d;
+  hn::StoreU(hn::DemoteTo(d, block.first), d, to);
+  hn::StoreU(hn::DemoteTo(d, block.second), d, to + 4);
+  to[8] = static_cast<float>(block.last);
+}
+
+/// A row of both triangles from the blocks of the upper one: those of `lower` transposed, then [begin, end).
+template <class T>
+void row3(std::span<const BlockPattern::Transposed> lower, std::int64_t begin, std::int64_t end, const double* blocks,
+          T* to) {
+  for (const auto& transposed : lower) {
+    const double* from = blocks + 9 * transposed.k;
+    if constexpr (kHasBlocks) {
+      store_block(load_transposed_block(from), to);
+    } else {
+      for (int c = 0; c < 3; ++c)
+        for (int r = 0; r < 3; ++r) to[3 * c + r] = static_cast<T>(from[3 * r + c]);
+    }
+    to += 9;
+  }
+  for (std::int64_t k = begin; k < end; ++k, to += 9) {
+    const double* from = blocks + 9 * k;
+    if constexpr (kHasBlocks) {
+      store_block(load_block(from), to);
+    } else {
+      for (int e = 0; e < 9; ++e) to[e] = static_cast<T>(from[e]);
+    }
+  }
+}
+
+void RowDouble(std::span<const BlockPattern::Transposed> lower, std::int64_t begin, std::int64_t end,
+               const double* blocks, double* to) {
+  row3(lower, begin, end, blocks, to);
+}
+void RowFloat(std::span<const BlockPattern::Transposed> lower, std::int64_t begin, std::int64_t end,
+              const double* blocks, float* to) {
+  row3(lower, begin, end, blocks, to);
+}
+
 double ProductDouble(Index begin, Index end, const std::int64_t* start, const Index* columns, const double* values,
                      const double* x, double* y) {
   return product3(begin, end, start, columns, values, x, y);
@@ -90,6 +138,8 @@ namespace pliant {
 
 HWY_EXPORT(ProductDouble);
 HWY_EXPORT(ProductFloat);
+HWY_EXPORT(RowDouble);
+HWY_EXPORT(RowFloat);
 
 namespace {
 
@@ -102,6 +152,14 @@ double product(Index begin, Index end, const std::int64_t* start, const Index* c
 double product(Index begin, Index end, const std::int64_t* start, const Index* columns, const float* values,
                const float* x, float* y) {
   return HWY_DYNAMIC_DISPATCH(ProductFloat)(begin, end, start, columns, values, x, y);
+}
+
+using Lower = std::span<const BlockPattern::Transposed>;
+void copy_row(Lower lower, std::int64_t begin, std::int64_t end, const double* blocks, double* to) {
+  HWY_DYNAMIC_DISPATCH(RowDouble)(lower, begin, end, blocks, to);
+}
+void copy_row(Lower lower, std::int64_t begin, std::int64_t end, const double* blocks, float* to) {
+  HWY_DYNAMIC_DISPATCH(RowFloat)(lower, begin, end, blocks, to);
 }
 
 }  // namespace
@@ -127,20 +185,16 @@ template <class T>
 void BlockProduct<T>::set(const BlockMatrix& A) {
   assert(A.block_size() == block_size_ && A.pattern().blocks() == pattern_->blocks());
   const BlockPattern& p = *pattern_;
-  const int b = block_size_;
   for_chunks(p.rows(), row_grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      T* to = values_.data() + start_[at(i)] * b * b;
-      for (const auto& lower : p.lower_row(i)) {
-        const double* from = A.block(lower.k);
-        for (int c = 0; c < b; ++c) {
-          for (int r = 0; r < b; ++r) *to++ = static_cast<T>(from[c + r * b]);
-        }
+      const std::int64_t first = p.row_start()[at(i)], last = p.row_start()[at(i) + 1];
+      if (block_size_ == 3) {
+        copy_row(p.lower_row(i), first, last, A.values().data(), values_.data() + 9 * start_[at(i)]);
+        continue;
       }
-      for (std::int64_t k = p.row_start()[at(i)]; k < p.row_start()[at(i) + 1]; ++k) {
-        const double* from = A.block(k);
-        for (int e = 0; e < b * b; ++e) *to++ = static_cast<T>(from[e]);
-      }
+      T* to = values_.data() + start_[at(i)];
+      for (const auto& lower : p.lower_row(i)) *to++ = static_cast<T>(*A.block(lower.k));
+      for (std::int64_t k = first; k < last; ++k) *to++ = static_cast<T>(*A.block(k));
     }
   });
 }

@@ -51,6 +51,17 @@ class BufferPool {
     free_.insert(place, std::move(buffer));
   }
 
+  /// Gives the memory of the free buffers back.
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    free_.clear();
+  }
+  std::size_t free_numbers() const {
+    std::size_t sum = 0;
+    for (const Buffer& buffer : free_) sum += buffer.capacity_;
+    return sum;
+  }
+
  private:
   std::mutex mutex_;
   std::vector<Buffer> free_;  ///< by ascending capacity

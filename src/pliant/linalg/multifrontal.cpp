@@ -156,6 +156,12 @@ void Multifrontal::release() {
   has_schur_ = false;
   numbers_.panels.reset();
   kept_.reset();
+  release_workspace();
+}
+
+void Multifrontal::release_workspace() {
+  constexpr std::size_t kLittle = std::size_t{1} << 21;  // of numbers: 16 MB
+  if (pool_.free_numbers() > kLittle) pool_.clear();
 }
 
 LdltCount Multifrontal::count() const {

@@ -35,8 +35,10 @@ class Multifrontal {
   /// The same when A differs from the matrix factored last only in blocks whose two nodes are both dirty.
   FactorStatus refactor(const BlockMatrix& A, std::span<const Index> dirty_nodes);
 
-  /// Gives the memory of the factor and of kept updates back.
+  /// Gives the memory of the factor and of kept updates back, and what the work took.
   void release();
+  /// The latter alone. A little is kept for the next factorisation: who makes small factors makes them often.
+  void release_workspace();
 
   const FactorNumbers& numbers() const { return numbers_; }
   TreeTasks& tasks() { return tasks_; }

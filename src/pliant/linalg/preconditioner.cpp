@@ -49,10 +49,26 @@ class Jacobi final : public Preconditioner<T> {
   VectorOf<T> inverse_;
 };
 
+/// The inverse of a matrix that is positive definite by a margin, by its cofactors; otherwise false.
+bool invert_definite(const Eigen::Matrix3d& a, Eigen::Matrix3d& inverse) {
+  constexpr double kMargin = 1e-6;  // of the determinant to its largest value, the product of the diagonal
+  const double xx = a(1, 1) * a(2, 2) - a(1, 2) * a(1, 2), xy = a(0, 2) * a(1, 2) - a(0, 1) * a(2, 2);
+  const double xz = a(0, 1) * a(1, 2) - a(0, 2) * a(1, 1), yy = a(0, 0) * a(2, 2) - a(0, 2) * a(0, 2);
+  const double yz = a(0, 1) * a(0, 2) - a(0, 0) * a(1, 2), zz = a(0, 0) * a(1, 1) - a(0, 1) * a(0, 1);
+  const double determinant = a(0, 0) * xx + a(0, 1) * xy + a(0, 2) * xz;
+  const bool is_definite = a(0, 0) > 0 && a(1, 1) > 0 && zz > 0 && determinant > kMargin * a(0, 0) * a(1, 1) * a(2, 2);
+  if (!is_definite) return false;
+  inverse << xx, xy, xz, xy, yy, yz, xz, yz, zz;
+  inverse /= determinant;
+  return true;
+}
+
 /// The inverse of the positive definite matrix with the same eigenvectors and absolute eigenvalues.
 template <class T>
 Eigen::Matrix<T, 3, 3> positive_inverse(const Eigen::Matrix<T, 3, 3>& block) {
   const Eigen::Matrix3d a = block.template cast<double>();
+  Eigen::Matrix3d inverse;
+  if (invert_definite(a, inverse)) return inverse.cast<T>();
   Eigen::Matrix3d L = a;
   if (factor_cholesky(L) && L.diagonal().minCoeff() > 0) return inverse_of_factored(L).template cast<T>();
   const SymmetricEigen<3> eigen(a);

@@ -201,6 +201,7 @@ void SparseCholesky::solve_coordinates(const VecX& b, VecX& x) {
 void SparseCholesky::make_explicit() {
   assert(implementation_ && implementation_->factored == Factorisation::llt && "there is no LL^T");
   Implementation& self = *implementation_;
+  self.numeric.release_workspace();  // before there are two copies of the factor
   self.explicit_factor.emplace(self.plan, self.numeric.numbers().panels.get());
   self.numeric.release();
 }
@@ -209,6 +210,7 @@ void SparseCholesky::store_in_float() {
   assert(implementation_ && implementation_->factored == Factorisation::llt && "there is no LL^T");
   Implementation& self = *implementation_;
   const auto count = static_cast<std::size_t>(self.plan->panel_numbers);
+  self.numeric.release_workspace();  // before there are two copies of the factor
   self.panels_in_float = make_aligned_array((count + 1) / 2);
   auto* floats = reinterpret_cast<float*>(self.panels_in_float.get());
   std::fill_n(floats, count, 0.0F);

@@ -55,15 +55,24 @@ double dot_of(Index count, const T* a, const T* b) {
   return sum.total();
 }
 
+HWY_INLINE hn::Vec<D> widened(hn::Vec<D> v) { return v; }
+HWY_INLINE hn::Vec<D> widened(hn::Vec<hn::Rebind<float, D>> v) { return hn::PromoteTo(D(), v); }
+
 template <class T>
 double advance_by(Index count, T alpha, const T* p, const T* q, T* x, T* r) {
+  const hn::Rebind<T, D> d;
+  const auto by = hn::Set(d, alpha);
   Sum sum;
   Index i = 0;
-  for (; i + kParts <= count; i += kParts) {
-    for (Index k = i; k < i + kParts; ++k) x[k] += alpha * p[k];
-    for (Index k = i; k < i + kParts; ++k) r[k] -= alpha * q[k];
-    sum.add_products(r + i, r + i);
-  }
+  for (; i + kParts <= count; i += kParts)
+    for (Index v = 0; v < kVectors; ++v) {
+      const Index k = i + v * kLanes;
+      hn::StoreU(hn::Add(hn::LoadU(d, x + k), hn::Mul(by, hn::LoadU(d, p + k))), d, x + k);
+      const auto left = hn::Sub(hn::LoadU(d, r + k), hn::Mul(by, hn::LoadU(d, q + k)));
+      hn::StoreU(left, d, r + k);
+      const auto wide = widened(left);
+      sum.part[v] = hn::Add(sum.part[v], hn::Mul(wide, wide));
+    }
   for (; i < count; ++i) {
     x[i] += alpha * p[i];
     r[i] -= alpha * q[i];

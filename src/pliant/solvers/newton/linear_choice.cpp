@@ -10,29 +10,11 @@ namespace pliant {
 
 namespace {
 
-// Of one core of the machines at hand, ns. Only ratios matter, and those of arithmetic to memory have been much the
-// same for years.
-constexpr double kFlop = 0.041;         ///< of a factorisation's dense kernels
-constexpr double kFactorEntry = 9.5;    ///< assembling and solving with it
-constexpr double kSolveEntry = 2;       ///< solving alone
-constexpr double kFloatEntry = 0.8;     ///< in float
-constexpr double kRotationBlock = 45;   ///< of the nodes' rotations
-constexpr double kProductBlock = 7;     ///< of an iteration of conjugate gradients, in float
-constexpr double kAssemblyBlock = 200;  ///< of all else in a Newton iteration
 /// Newton's iterations with conjugate gradients, which solve only as accurately as pays off, over those with factors.
 constexpr double kMoreNewton = 1.25;
-// Of multigrid: what a block of the finest level costs, what all levels cost in proportion to their numbers, and what a
-// product of two numbers costs in making coarse matrices.
-constexpr double kSetUpFinest = 270, kSetUpProduct = 0.13;
-constexpr double kCycleFinest = 32, kCycleAll = 14;
-
-/// All else, in plain iterations.
-constexpr double kOther = kAssemblyBlock / kProductBlock;
-/// What is expected of multigrid before it was tried: levels of twice the finest matrix, products in proportion to the
-/// blocks of a row, four cycles a system.
-constexpr double kUsualComplexity = 2, kUsualProducts = 120, kUsualCycles = 4;
-/// Of the factor at rest the least: once made, it is there to be judged.
-constexpr double kLeastWithRestFactor = 1;
+/// Before they were tried: cycles of multigrid that a system is expected to take, and the least with the factor at
+/// rest, which, once made, is there to be judged.
+constexpr double kUsualCycles = 4, kLeastWithRestFactor = 1;
 
 constexpr std::int64_t kVeryLarge = 50000;
 constexpr double kAnalysis = 300;  ///< cost of an order of elimination
@@ -51,29 +33,18 @@ constexpr std::array<LinearMethod, 4> kAll = {LinearMethod::gradients, LinearMet
                                               LinearMethod::rest_factor};
 std::size_t index(LinearMethod method) { return static_cast<std::size_t>(method); }
 
-double cycle_cost(double complexity) { return (kCycleFinest + kCycleAll * complexity) / kProductBlock; }
-
 }  // namespace
 
 LinearChoice::LinearChoice(std::int64_t nodes, std::int64_t blocks)
-    : nodes_(nodes), blocks_(blocks), until_retry_(kFirstPatience), patience_(kFirstPatience) {}
+    : prices_{nodes, blocks}, until_retry_(kFirstPatience), patience_(kFirstPatience) {}
 
 void LinearChoice::set_factor_costs(std::int64_t entries, double flops) {
-  constexpr double kWorthwhile = 6;  // an inexact direction may cost a Newton iteration
-  const double iteration = kProductBlock * static_cast<double>(blocks_), count = static_cast<double>(entries);
-  factor_entries_ = count;
-  factor_cost_ = (kFlop * flops + kFactorEntry * count) / iteration;
-  factor_iteration_ = kSolveEntry * count / iteration + 2;  // the product is in double
-  const double iterations = std::min(0.5 * factor_cost_ / factor_iteration_, 50.0);
-  factor_iterations_ = iterations < kWorthwhile ? 0 : static_cast<int>(iterations);
+  factor_ = {static_cast<double>(entries), flops};
 }
 
-void LinearChoice::set_guess(const FactorGuess& guess) { guess_ = guess; }
-
 /// Of a system by the factor at rest.
-double LinearChoice::rest_factor_cost(double entries, double iterations) const {
-  const double product = kProductBlock * static_cast<double>(blocks_);
-  return kOther + kRotationBlock / kProductBlock + iterations * (kFloatEntry * entries / product + 2);
+double LinearChoice::rest_factor_cost(const FactorGuess& factor, double iterations) const {
+  return LinearPrices::other() + LinearPrices::rotations() + iterations * prices_.rest_factor_iteration(factor);
 }
 
 /// Whether what saves so much of the cost of a system pays for an investment.
@@ -84,23 +55,14 @@ bool LinearChoice::pays(double cost, double investment) const {
 }
 
 bool LinearChoice::asks_for_factor_costs() {
-  if (factor_cost_ > 0) return false;
+  if (factor_.entries > 0) return false;
   if (asked_) return true;
-  const double making = (kFlop * guess_.flops + kFactorEntry * guess_.entries) / (kProductBlock * double(blocks_));
-  const bool may_ask = nodes_ <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid;
-  asked_ = may_ask &&
-           (pays((kOther + making) / kMoreNewton, kAnalysis) ||
-            (!kind_.has_contact && pays(rest_factor_cost(guess_.entries, kLeastWithRestFactor), kAnalysis + making)));
+  const double making = prices_.factorisation(guess_);
+  const bool may_ask = prices_.nodes <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid;
+  asked_ =
+      may_ask && (pays((LinearPrices::other() + making) / kMoreNewton, kAnalysis) ||
+                  (!kind_.has_contact && pays(rest_factor_cost(guess_, kLeastWithRestFactor), kAnalysis + making)));
   return asked_;
-}
-
-double LinearChoice::set_up_cost(double products) const {
-  return (kSetUpFinest + kSetUpProduct * products / static_cast<double>(blocks_)) / kProductBlock;
-}
-
-double LinearChoice::usual_products() const {
-  const double count = static_cast<double>(blocks_), row = 2 * count / static_cast<double>(nodes_) - 1;
-  return kUsualProducts * row * count;
 }
 
 double LinearChoice::expected(LinearMethod method) const {
@@ -111,21 +73,22 @@ double LinearChoice::expected(LinearMethod method) const {
       return known;
     case LinearMethod::multigrid:
       if (known > 0) return known;
-      return kOther + set_up_cost(usual_products()) / last_systems_ + kUsualCycles * cycle_cost(kUsualComplexity);
+      return LinearPrices::other() + prices_.usual_set_up() / last_systems_ +
+             kUsualCycles * LinearPrices::usual_cycle();
     case LinearMethod::rest_factor:
-      if (!may_factor_ || factor_cost_ == 0 || kind_.has_contact) return kNever;
-      return known > 0 ? known : rest_factor_cost(factor_entries_, kLeastWithRestFactor);
+      if (!may_factor_ || factor_.entries == 0 || kind_.has_contact) return kNever;
+      return known > 0 ? known : rest_factor_cost(factor_, kLeastWithRestFactor);
     case LinearMethod::factor:
       break;
   }
-  if (!may_factor_ || factor_cost_ == 0) return kNever;
-  return (known > 0 ? known : kOther + factor_cost_) / kMoreNewton;
+  if (!may_factor_ || factor_.entries == 0) return kNever;
+  return (known > 0 ? known : LinearPrices::other() + prices_.factorisation(factor_)) / kMoreNewton;
 }
 
 /// The factor at rest is made, and made anew, only where it pays.
 bool LinearChoice::may_choose(LinearMethod method) const {
   if (method != LinearMethod::rest_factor || kind_.matrix_key == rest_key_) return true;
-  return pays(expected(method), factor_cost_);
+  return pays(expected(method), prices_.factorisation(factor_));
 }
 
 LinearMethod LinearChoice::cheapest_besides(LinearMethod method) const {
@@ -170,10 +133,8 @@ void LinearChoice::end_step() {
 }
 
 double LinearChoice::iteration_cost() const {
-  if (method_ == LinearMethod::multigrid) return cycle_cost(kUsualComplexity);
-  return method_ == LinearMethod::rest_factor
-             ? rest_factor_cost(factor_entries_, 1) - rest_factor_cost(factor_entries_, 0)
-             : 1;
+  if (method_ == LinearMethod::multigrid) return LinearPrices::usual_cycle();
+  return method_ == LinearMethod::rest_factor ? prices_.rest_factor_iteration(factor_) : 1;
 }
 
 /// Of the whole step, as long as its systems are as many as those of the step before.
@@ -183,14 +144,14 @@ double LinearChoice::allowance() const {
 
 int LinearChoice::most_iterations() const {
   constexpr double kAtLeast = 10, kAtMost = 1e6;
-  const double left = (allowance() - spent_ - kOther) / iteration_cost();
+  const double left = (allowance() - spent_ - LinearPrices::other()) / iteration_cost();
   return std::isfinite(left) ? static_cast<int>(std::clamp(left, kAtLeast, kAtMost)) : 0;
 }
 
 void LinearChoice::add(double cost, bool solved) {
   spent_ += cost;
   if (solved) {
-    spent_ += kOther;
+    spent_ += LinearPrices::other();
     ++systems_;
     return;
   }
@@ -206,22 +167,23 @@ void LinearChoice::add(double cost, bool solved) {
 void LinearChoice::count_gradients(int iterations, bool solved) { add(iterations, solved); }
 
 void LinearChoice::count_multigrid(int iterations, const MultigridWork& work, bool solved) {
-  add((work.was_set_up ? set_up_cost(work.products) : 0) + iterations * cycle_cost(work.complexity), solved);
+  add((work.was_set_up ? prices_.set_up(work.products) : 0) + iterations * LinearPrices::cycle(work.complexity),
+      solved);
 }
 
-void LinearChoice::count_factor() { add(factor_cost_, true); }
+void LinearChoice::count_factor() { add(prices_.factorisation(factor_), true); }
 
 void LinearChoice::count_kept_factor(int iterations, bool solved) {
-  const double cost = iterations * factor_iteration_;
+  const double cost = iterations * prices_.factor_iteration(factor_);
   if (solved) return add(cost, true);
   spent_ += cost;  // a new factor follows
 }
 
 void LinearChoice::count_rest_factor(int iterations, bool solved) {
   // The first one is an investment, those that another key asks for are what it costs.
-  const double making = rest_key_ != 0 && rest_key_ != kind_.matrix_key ? factor_cost_ : 0;
+  const double making = rest_key_ != 0 && rest_key_ != kind_.matrix_key ? prices_.factorisation(factor_) : 0;
   rest_key_ = kind_.matrix_key;
-  add(making + rest_factor_cost(factor_entries_, iterations) - kOther, solved);
+  add(making + LinearPrices::rotations() + iterations * prices_.rest_factor_iteration(factor_), solved);
 }
 
 std::vector<double> LinearChoice::memory() const {
@@ -234,7 +196,7 @@ std::vector<double> LinearChoice::memory() const {
 
 void LinearChoice::recall(std::span<const double> memory) {
   const FactorGuess guess = guess_;
-  *this = LinearChoice(nodes_, blocks_);  // what a factor costs is asked again
+  *this = LinearChoice(prices_.nodes, prices_.blocks);  // what a factor costs is asked again
   guess_ = guess;
   if (memory.empty()) return;
   const auto is_count = [](double v, int most) { return v >= 0 && v <= most && v == std::floor(v); };

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "pliant/linalg/level_widths.hpp"
+#include "pliant/solvers/newton/linear_prices.hpp"
 
 namespace pliant {
 
@@ -40,7 +40,7 @@ class LinearChoice {
   /// To know them takes an order of elimination, which is only made where factors, as cheap as this guess, would pay
   /// for it within fifty steps, and for very large systems only where multigrid is slow.
   bool asks_for_factor_costs();
-  void set_guess(const FactorGuess& guess);
+  void set_guess(const FactorGuess& guess) { guess_ = guess; }
   bool has_guess() const { return guess_.entries > 0; }
   /// A factor would not fit into memory: no choice.
   void rule_out_factors() { may_factor_ = false; }
@@ -58,7 +58,7 @@ class LinearChoice {
   /// Iterations after which this step has cost clearly more than another method is expected to; 0: there is none.
   int most_iterations() const;
   /// Iterations with an older factor as preconditioner that cost half of a new one; 0 where they do not pay.
-  int most_iterations_with_factor() const { return factor_iterations_; }
+  int most_iterations_with_factor() const { return prices_.factor_iterations(factor_); }
 
   /// After a system was solved, or given up, by iterations.
   void count_gradients(int iterations, bool solved);
@@ -76,10 +76,8 @@ class LinearChoice {
  private:
   static constexpr std::size_t kMethods = 4;
 
-  double set_up_cost(double products) const;
-  double usual_products() const;
   double expected(LinearMethod method) const;
-  double rest_factor_cost(double entries, double iterations) const;
+  double rest_factor_cost(const FactorGuess& factor, double iterations) const;
   double iteration_cost() const;
   bool pays(double cost, double investment) const;
   bool may_choose(LinearMethod method) const;
@@ -87,17 +85,13 @@ class LinearChoice {
   double allowance() const;
   void add(double cost, bool solved);
 
-  std::int64_t nodes_, blocks_;
-  // What a factorisation costs, and an iteration with it as preconditioner; 0: not known.
-  double factor_cost_ = 0, factor_iteration_ = 0;
-  int factor_iterations_ = 0;
+  LinearPrices prices_;
+  FactorGuess guess_, factor_;  ///< of a factor: before its order of elimination is known, and after; empty: not known
   bool may_factor_ = true;
   bool asked_ = false;                   ///< for the costs of a factor
   std::array<double, kMethods> cost_{};  ///< of a system by each method, lately; 0: not known
-  FactorGuess guess_;
-  double factor_entries_ = 0;  ///< 0: not known
-  StepKind kind_;              ///< of the step at hand
-  double rest_key_ = 0;        ///< that the factor at rest was made for; 0: there is none
+  StepKind kind_;                        ///< of the step at hand
+  double rest_key_ = 0;                  ///< that the factor at rest was made for; 0: there is none
   LinearMethod method_ = LinearMethod::gradients;
   double spent_ = 0;         ///< in this step
   int systems_ = 0;          ///< of this step by `method_`
