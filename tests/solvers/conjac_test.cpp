@@ -271,6 +271,7 @@ TEST(DynamicNodes, MayBePinnedAlongSomeAxesAsInPlaneStrain) {
   options.cells = {12, 3, 1};
   BodyOptions body;
   body.mesh = std::make_shared<TetMesh>(box(options));
+  body.material = {find_law("stable-neo-hookean"), lame_from_young(3e4, 0.4)};
   ModelBuilder builder;
   builder.add_body(body);
   std::vector<Index> all(body.mesh->vertices().size());
