@@ -5,6 +5,7 @@
 #include <string>
 
 #include "experiments/experiment.hpp"
+#include "experiments/full_cost.hpp"
 
 namespace pliant::experiments {
 
@@ -27,7 +28,7 @@ class Archive {
 
   /// Null when there is none.
   const Json* result(const std::string& experiment, bool quick) const;
-  /// Of the run at full size where there is one, else of the quick one.
+  /// Of the run at full size where there is one that decided the claim or reached its end, else of the quick one.
   Outcome outcome(const Claim& claim) const;
   Outcome outcome(const Claim& claim, bool quick) const;
   const std::filesystem::path& folder() const { return folder_; }
@@ -37,7 +38,24 @@ class Archive {
   std::map<std::pair<std::string, bool>, Json> results_;
 };
 
-/// holds, fails, undecided, not run, not built: how many.
-std::map<std::string, int> count_verdicts(const Archive& archive, const std::string& paper = "");
+/// holds, fails, undecided, not run, not built: how many; with a size, of those judged by a run of that size.
+std::map<std::string, int> count_verdicts(const Archive& archive, const std::string& paper = "",
+                                          const std::string& size = "");
+
+/// A claim and what is known of it; of a paper all claims, those judged by a run at full size first.
+struct JudgedClaim {
+  const Claim* claim;
+  Outcome outcome;
+};
+std::vector<JudgedClaim> judged_claims(const Archive& archive, const std::string& paper);
+
+/// An experiment with claims that no run at full size has judged.
+struct Unrun {
+  const Experiment* experiment;
+  int claims = 0;        ///< of its claims, those
+  double begun = 0;      ///< hours that a run at full size took before it was stopped; 0: none was begun
+  const FullCost* cost;  ///< null where nothing is known
+};
+std::vector<Unrun> not_run_at_full_size(const Archive& archive);
 
 }  // namespace pliant::experiments

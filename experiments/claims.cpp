@@ -5,6 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "experiments/full_cost.hpp"
+
 namespace pliant::experiments {
 
 /// The files of experiments/claims, one after another; null ends them. Written by cmake/EmbedClaims.cmake.
@@ -15,6 +17,7 @@ namespace {
 struct Register {
   std::vector<Claim> claims;
   std::vector<Planned> planned;
+  std::map<std::string, FullCost> hours;
   std::map<std::string, std::size_t> number;
 };
 
@@ -24,6 +27,8 @@ const Register& claim_register() {
     for (const char* const* file = kEmbeddedClaims; *file != nullptr; ++file) {
       const Json data = Json::parse(*file);
       for (const auto& [name, summary] : data.at("planned").items()) all.planned.push_back({name, summary});
+      if (data.contains("hours"))
+        for (const auto& [name, cost] : data.at("hours").items()) all.hours[name] = {cost.at("hours"), cost.at("from")};
       for (const auto& [id, entry] : data.at("claims").items()) {
         if (!all.number.emplace(id, all.claims.size()).second)
           throw std::logic_error(fmt::format("claim '{}' is registered twice", id));
@@ -52,6 +57,11 @@ std::vector<const Claim*> claims_of(const std::string& experiment) {
   for (const Claim& c : claims())
     if (c.experiment == experiment) own.push_back(&c);
   return own;
+}
+
+const FullCost* full_cost(const std::string& experiment) {
+  const auto found = claim_register().hours.find(experiment);
+  return found == claim_register().hours.end() ? nullptr : &found->second;
 }
 
 const std::vector<Planned>& planned_experiments() { return claim_register().planned; }

@@ -89,6 +89,7 @@ const char* const kHead = R"html(<!doctype html>
 @media (prefers-color-scheme: dark) { :root { --page: #14171b; --card: #1b1f25; --ink: #e4e7eb; --soft: #9aa4b0; --line: #2d333b;
   --holds: #4cc38a; --fails: #ff7b6e; --undecided: #f0b04f; --none: #6f7985; --shade: #22272e; --link: #6cb2ff; }
   .chart svg { filter: invert(.9) hue-rotate(180deg); } }
+.tone-size { --tone: var(--link); }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 15px/1.5 system-ui, -apple-system, "Segoe UI", sans-serif; }
 main { max-width: 1240px; margin: 0 auto; padding: 32px 24px 96px; }
@@ -126,6 +127,18 @@ summary { cursor: pointer; padding: 12px 0; } summary h3 { display: inline; } de
 .rows .wrap { max-height: 420px; overflow: auto; } .pictures { display: flex; flex-wrap: wrap; gap: 12px; } .pictures figure { flex: 1 1 500px; max-width: 760px; }
 figure { margin: 8px 0; max-width: 100%; } figure svg, figure img { max-width: 100%; height: auto; border-radius: 6px; }
 nav { display: flex; flex-wrap: wrap; gap: 6px 18px; margin: 4px 0 0; }
+.hours td:nth-child(2), .hours td:nth-child(3), .hours th:nth-child(2), .hours th:nth-child(3) { text-align: right; font-variant-numeric: tabular-nums; }
+.hours { font-size: 13px; } .hours th, .hours td { padding: 6px 12px; } #remaining { margin-top: 20px; }
+@media (max-width: 720px) { main { padding: 20px 14px 64px; } h1 { font-size: 25px; } .card { flex-basis: 130px; padding: 10px 14px; } .card b { font-size: 28px; }
+  .bars { grid-template-columns: 1fr max-content; grid-auto-flow: dense; gap: 4px 14px; } .bars svg { grid-column: 1 / -1; margin-bottom: 8px; }
+  .claims { min-width: 0; } .claims thead { display: none; } .claims, .claims tbody, .claims tr, .claims td { display: block; width: auto; }
+  .claims tr.hidden { display: none; } .claims tr { padding: 10px 0; border-top: 1px solid var(--line); } .claims tr:first-child { border-top: 0; }
+  .claims td { padding: 4px 14px; border: 0 !important; } .claims td:first-child { display: flex; flex-wrap: wrap; gap: 4px 12px; align-items: baseline; }
+  .claims td:nth-child(3)::before { content: "Published"; } .claims td:nth-child(4)::before { content: "Measured"; } .claims td:nth-child(5)::before { content: "Why"; }
+  .claims td:nth-child(n+3)::before { display: block; font-size: 12px; color: var(--soft); font-weight: 600; } .claims td:empty { display: none; }
+  .pictures figure { flex-basis: 100%; } .hours thead { display: none; } .hours tr { display: grid; grid-template-columns: 1fr auto auto; padding: 6px 0; border-top: 1px solid var(--line); }
+  .hours td { border: 0 !important; padding: 2px 12px; } .hours td:nth-child(2)::after { content: " claims"; color: var(--soft); }
+  .hours td:nth-child(3)::after { content: " h"; color: var(--soft); } .hours td:last-child { grid-column: 1 / -1; color: var(--soft); } }
 .hidden { display: none; } .passes { color: var(--holds); } .misses { color: var(--fails); font-weight: 600; }
 @media print { details > div { display: block; } .card { break-inside: avoid; } }
 </style></head><body><main>
@@ -134,21 +147,23 @@ nav { display: flex; flex-wrap: wrap; gap: 6px 18px; margin: 4px 0 0; }
 // The cards at the top choose which verdicts are shown, the field which words; a link to a run opens it.
 const char* const kScript = R"html(<script>
 const rows = [...document.querySelectorAll('tr[data-verdict]')], field = document.querySelector('.find input');
-let verdict = '';
+let verdict = '', size = '';
 function show() {
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   let shown = 0;
   for (const row of rows) {
     const text = row.textContent.toLowerCase();
-    const on = (!verdict || row.dataset.verdict === verdict) && words.every(w => text.includes(w));
+    const on = (!verdict || row.dataset.verdict === verdict) && (!size || row.dataset.size === size) && words.every(w => text.includes(w));
     row.classList.toggle('hidden', !on);
     shown += on;
   }
   document.querySelector('#shown').textContent = shown < rows.length ? shown + ' of ' + rows.length + ' claims' : '';
 }
 for (const card of document.querySelectorAll('.card')) card.onclick = () => {
-  verdict = verdict === card.dataset.verdict ? '' : card.dataset.verdict;
-  for (const c of document.querySelectorAll('.card')) c.setAttribute('aria-pressed', c.dataset.verdict === verdict);
+  if (card.dataset.size) size = size ? '' : card.dataset.size;
+  else verdict = verdict === card.dataset.verdict ? '' : card.dataset.verdict;
+  for (const c of document.querySelectorAll('.card'))
+    c.setAttribute('aria-pressed', c.dataset.size ? c.dataset.size === size : c.dataset.verdict === verdict);
   show();
 };
 field.oninput = show;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "experiments/html.hpp"
@@ -48,6 +50,12 @@ std::string cards(const Archive& archive) {
         "<span class=soft>{}</span></button>",
         kind.tone, kind.verdict, number[kind.verdict], kind.verdict, kind.meaning);
   }
+  auto full = count_verdicts(archive, "", "full");
+  if (const int decided = full["holds"] + full["fails"]; decided > 0)
+    text += fmt::format(
+        "<button class=\"card tone-size\" data-size=full aria-pressed=false><b>{}</b>decided at full size<br>"
+        "<span class=soft>{} hold, {} fail; the others by quick runs</span></button>",
+        decided, full["holds"], full["fails"]);
   return text + "</div>\n";
 }
 
@@ -61,19 +69,50 @@ std::string bars(const Archive& archive) {
     text += fmt::format("<a href=\"#{0}\">{0}</a><svg viewBox=\"0 0 1000 20\" preserveAspectRatio=none role=img>",
                         paper.key);
     double at = 0;
-    for (const Kind& kind : kKinds) {
-      const double width = total > 0 ? 1000.0 * number[kind.verdict] / total : 0;
-      if (width > 0)
-        text += fmt::format(
-            "<rect x={:.1f} width={:.1f} height=20 style=\"fill:var(--{})\" fill-opacity={}><title>{} {}"
-            "</title></rect>",
-            at, width, kind.tone, kind.verdict == std::string("not built") ? 0.35 : 1.0, number[kind.verdict],
-            kind.verdict);
-      at += width;
-    }
-    text += fmt::format("</svg><span class=n>{} hold, {} fail of {}</span>", number["holds"], number["fails"], total);
+    auto full = count_verdicts(archive, paper.key, "full");
+    for (const Kind& kind : kKinds)
+      for (const bool is_full : {true, false}) {
+        const int count = is_full ? full[kind.verdict] : number[kind.verdict] - full[kind.verdict];
+        const double width = total > 0 ? 1000.0 * count / total : 0;
+        if (width > 0)
+          text += fmt::format(
+              "<rect x={:.1f} width={:.1f} height=20 style=\"fill:var(--{})\" fill-opacity={}><title>{} {}{}"
+              "</title></rect>",
+              at, width, kind.tone, is_full ? 1.0 : 0.4, count, kind.verdict,
+              kind.tone == std::string("none") ? ""
+              : is_full                        ? " at full size"
+                                               : " at quick size only");
+        at += width;
+      }
+    text +=
+        fmt::format("</svg><span class=n>{} of {} decided at full size</span>", full["holds"] + full["fails"], total);
   }
-  return text + "</div>\n";
+  return text +
+         "</div><p class=\"soft key\">Strong colours: judged by a run at full size; pale ones: by a quick run "
+         "only.</p>\n";
+}
+
+/// What no run at full size has judged, and the hours it would take.
+std::string remaining(const Archive& archive) {
+  const std::vector<Unrun> all = not_run_at_full_size(archive);
+  if (all.empty()) return "";
+  std::string lines;
+  double hours = 0;
+  int count = 0;
+  for (const Unrun& unrun : all) {
+    lines += fmt::format("<tr><td><a href=\"#{}\">{}</a><td>{}<td>{}<td>{}{}</tr>\n",
+                         html::anchor("run " + unrun.experiment->name), unrun.experiment->name, unrun.claims,
+                         unrun.cost == nullptr ? "?" : fmt::format("{:.2g}", unrun.cost->hours),
+                         unrun.cost == nullptr ? "not known" : html::escaped(unrun.cost->from),
+                         unrun.begun > 0 ? fmt::format("; stopped after {:.2f} h", unrun.begun) : "");
+    hours += unrun.cost == nullptr ? 0 : unrun.cost->hours;
+    count += unrun.claims;
+  }
+  return fmt::format(
+      "<details id=remaining><summary><h3>{} claims wait for hours of computing</h3> <span class=soft>at full size: {} "
+      "experiments, some {:.0f} hours of one core</span></summary><div><div class=wrap><table class=hours><thead><tr>"
+      "<th>experiment<th>claims<th>hours<th>from</thead><tbody>{}</tbody></table></div></div></details>\n",
+      count, all.size(), hours, lines);
 }
 
 std::string reason(const Claim& claim, const Outcome& outcome) {
@@ -123,14 +162,15 @@ std::string claim_table(const Archive& archive, const std::string& paper) {
   std::string text =
       "<div class=wrap><table class=claims><thead><tr><th>verdict<th>claim and its test<th>published<th>measured, and "
       "what was asked<th>why</thead><tbody>\n";
-  for (const Claim& claim : claims()) {
-    if (claim.paper != paper) continue;
-    const Outcome outcome = archive.outcome(claim);
+  for (const auto& [judged, outcome] : judged_claims(archive, paper)) {
+    const Claim& claim = *judged;
     text += fmt::format(
-        "<tr id=\"{}\" data-verdict=\"{}\"><td>{}{}<td>{}<div class=test>Holds if: {}</div><code>{}</code> "
+        "<tr id=\"{}\" data-verdict=\"{}\" data-size=\"{}\"><td>{}{}<td>{}<div class=test>Holds if: "
+        "{}</div><code>{}</code> "
         "<a class=run href=\"#{}\">run</a><td>{}<td>{}<td>{}</tr>\n",
-        html::anchor(claim.id), outcome.verdict, verdict_badge(outcome), quick_beside(archive, claim, outcome),
-        html::escaped(claim.statement), html::escaped(claim.test), claim.id, html::anchor("run " + claim.experiment),
+        html::anchor(claim.id), outcome.verdict, outcome.size, verdict_badge(outcome),
+        quick_beside(archive, claim, outcome), html::escaped(claim.statement), html::escaped(claim.test), claim.id,
+        html::anchor("run " + claim.experiment),
         claim.published.is_null() ? "<span class=soft>no figure</span>" : html::value(claim.published),
         measured_cell(outcome), reason(claim, outcome));
   }
@@ -170,6 +210,33 @@ std::string check_list(const Json& checks) {
   return text + "</ul>";
 }
 
+/// The curves of one name in as many charts as a reader can follow: with more than a dozen, one for each value of the
+/// text that has the fewest.
+std::string charts(const std::string& title, const std::string& name, const std::vector<Json>& rows,
+                   const std::vector<Json>& all) {
+  constexpr std::size_t kMostCurves = 12;
+  std::vector<Json> curves;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(curves), [&](const Json& c) { return c.at("name") == name; });
+  const auto owner = [&](const Json& curve) -> const Json& { return rows[curve.at("row").get<std::size_t>()]; };
+  std::map<std::string, std::set<std::string>> values;
+  for (const Json& curve : curves)
+    for (const auto& [key, value] : owner(curve).items())
+      if (value.is_string()) values[key].insert(value.get<std::string>());
+  const std::pair<const std::string, std::set<std::string>>* by = nullptr;
+  for (const auto& entry : values)
+    if (entry.second.size() > 1 && (by == nullptr || entry.second.size() < by->second.size())) by = &entry;
+  if (curves.size() <= kMostCurves || by == nullptr || by->second.size() == curves.size())
+    return fmt::format("<figure class=chart>{}</figure>", svg(title, name, rows, curves));
+  std::string text;
+  for (const std::string& value : by->second) {
+    std::vector<Json> part;
+    for (const Json& curve : curves)
+      if (owner(curve).value(by->first, "") == value) part.push_back(curve);
+    text += fmt::format("<figure class=chart>{}</figure>", svg(title + ", " + value, name, rows, part));
+  }
+  return text;
+}
+
 std::string run(const Archive& archive, const Experiment& experiment, const Json& result) {
   const bool quick = result.value("size", "") == "quick";
   std::string text = fmt::format("<p><b>{} size</b> <span class=soft>commit <code>{}</code>, {} ({} cores), {:.1f} s{}",
@@ -188,8 +255,7 @@ std::string run(const Archive& archive, const Experiment& experiment, const Json
   const auto curves = result.value("curves", std::vector<Json>{});
   for (const Json& curve : curves)
     if (const auto name = curve.at("name").get<std::string>(); drawn.insert(name).second)
-      text += fmt::format("<figure class=chart>{}</figure>",
-                          svg(experiment.name, name, result.at("rows").get<std::vector<Json>>(), curves));
+      text += charts(experiment.name, name, result.at("rows").get<std::vector<Json>>(), curves);
   for (const auto& file : files)
     if (!drawn.contains(file.stem().string())) text += html::picture(file);
   return text + "</div>" + row_table(result.at("rows")) + check_list(result.at("checks"));
@@ -229,14 +295,15 @@ std::string report(const Archive& archive) {
   };
   text += fmt::format(
       "<h1>The papers' claims, measured</h1><p class=soft>{} checkable statements of five papers, each written down "
-      "with the test that decides it before it was measured. A claim is judged by its run at full size where there is "
-      "one, else by the quick one, which shows that the experiment works and asks something.</p><p class=soft>{} runs "
+      "with the test that decides it before it was measured. A claim is judged by its run at full size where one has "
+      "decided it or come to its end, else by the quick one, which shows that the experiment works and asks "
+      "something.</p><p class=soft>{} runs "
       "at {} size{}, on {}; {} <code>{}</code>{}. Page made by Pliant {}.</p>",
       claims().size(), from.runs, listed(from.sizes),
       from.unfinished > 0 ? fmt::format(", {} of which did not reach their end", from.unfinished) : "",
       listed(from.machines), from.commits.size() == 1 ? "commit" : "commits", listed(from.commits),
       from.commits.size() > 1 ? " (not all of one build)" : "", version());
-  text += cards(archive) + bars(archive) +
+  text += cards(archive) + bars(archive) + remaining(archive) +
           "<p class=find><input type=search placeholder=\"Find a claim: a figure, a solver, a word\" "
           "aria-label=\"Find a claim\"> <span class=soft id=shown></span></p>";
   for (const Paper& paper : kPapers)

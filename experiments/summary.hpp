@@ -14,8 +14,9 @@ struct Provenance {
 };
 Provenance provenance(const Archive& archive);
 
-/// In Markdown, for docs/experiments.md: how many claims hold, fail and are undecided, and by paper which, the failing
-/// and undecided ones with their reasons.
+/// In Markdown, for docs/experiments.md: how many claims hold, fail and are undecided at which size, what a run at full
+/// size has not judged and the hours it would take, and by paper which claims, the failing and undecided ones with
+/// their reasons.
 std::string summary(const Archive& archive);
 
 }  // namespace pliant::experiments

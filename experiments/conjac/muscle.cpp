@@ -71,7 +71,8 @@ struct ArmRun {
   double muscle_kinetic = 0;              ///< mean, J, relative to the motion of its attachments
   int unknowns = 0;                       ///< joint angles, and coordinates of dynamic nodes that nothing holds
   double muscle_mass = 0, bone_mass = 0;  ///< kg
-  double stretch = 0;                     ///< largest mean stretch of the muscle along its fibres, less one
+  double stretch = 0;                     ///< largest distance of the muscle's ends over that at rest, less one
+  std::string outcome = "completed";      ///< of the last step
 };
 
 ArmRun move_arm(const ArmScene& arm, const std::vector<int>& cells, const std::function<bool()>& stop) {
@@ -87,6 +88,7 @@ ArmRun move_arm(const ArmScene& arm, const std::vector<int>& cells, const std::f
     const StepReport report = simulation.step();
     if (!simulation.took(report)) {
       run.completed = false;
+      run.outcome = to_string(report.outcome);
       break;
     }
     const State& state = *simulation.state();
@@ -94,7 +96,8 @@ ArmRun move_arm(const ArmScene& arm, const std::vector<int>& cells, const std::f
     run.shoulder.push_back(degrees(poses[0].rotation));
     run.elbow.push_back(degrees(poses[0].rotation.transpose() * poses[1].rotation));
     Vec3 sum = Vec3::Zero(), turn = Vec3::Zero();
-    double each = 0, each_turn = 0, left = 0, right = 0;
+    double each = 0, each_turn = 0;
+    Vec3 left = Vec3::Zero(), right = Vec3::Zero();
     int left_count = 0, right_count = 0;
     for (Index i = 0; i < model.nodes(); ++i) {
       const Vec3 p = model.mass().lumped()[i] * node(state.v, i), x = node(state.x, i);
@@ -102,8 +105,8 @@ ArmRun move_arm(const ArmScene& arm, const std::vector<int>& cells, const std::f
       each += p.norm(), each_turn += x.cross(p).norm();
       if (i < muscle.begin || i >= muscle.end) continue;
       const double X = node(model.rest(), i).x();
-      if (X < 0.02 + 1e-9) left += x.x(), ++left_count;
-      if (X > 0.14 - 1e-9) right += x.x(), ++right_count;
+      if (X < 0.02 + 1e-9) left += x, ++left_count;
+      if (X > 0.14 - 1e-9) right += x, ++right_count;
     }
     run.momentum = std::max(run.momentum, sum.norm());
     run.angular = std::max(run.angular, turn.norm());
@@ -121,7 +124,7 @@ ArmRun move_arm(const ArmScene& arm, const std::vector<int>& cells, const std::f
                             static_cast<double>(simulation.scene().steps);
     }
     if (left_count > 0 && right_count > 0)
-      run.stretch = std::max(run.stretch, (right / right_count - left / left_count) / 0.12 - 1);
+      run.stretch = std::max(run.stretch, (right / right_count - left / left_count).norm() / 0.12 - 1);
   }
   run.unknowns = model.articulation()->degrees();
   const BoundaryState held = boundary_state(model.pins(), {}, model.rest(), 0);
@@ -148,6 +151,9 @@ void run_muscle(Context& context) {
     const ArmRun result = move_arm(arm, cells, stop);
     context.row({{"arm", what},
                  {"completed", result.completed},
+                 {"outcome", result.outcome},
+                 {"steps", result.elbow.size()},
+                 {"unknowns", result.unknowns},
                  {"elbow_range", range_of_angle(result.elbow)},
                  {"elbow_end", result.elbow.empty() ? 0 : result.elbow.back()},
                  {"momentum_error", result.momentum},

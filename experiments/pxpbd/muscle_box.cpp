@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "experiments/measure.hpp"
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/pxpbd/sweeps.hpp"
+#include "pliant/energies/assembler.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
@@ -82,8 +84,8 @@ void decide_motion(Context& context, Index cells, double edge, double stress) {
     context.row({{"method", label}, {"height_1.2s", at(h, 1.2)}, {"height_2s", at(h, 2)}, {"height_2.9s", at(h, 2.9)}});
   }
   decision
-      .below("without activation: rise from 2 s to 2.9 s over the sag at 2 s",
-             (at(without, 2.9) - at(without, 2)) / -at(without, 2), 0.5)
+      .at_most("without activation: rise from 2 s to 2.9 s over the sag at 2 s",
+               (at(without, 2.9) - at(without, 2)) / -at(without, 2), 0)
       .at_most("difference of the heights at 2.9 s over Newton's sag at 2 s",
                std::abs(at(fp, 2.9) - at(exact, 2.9)) / -at(exact, 2), 0.2)
       .note("kappa", kappa);
@@ -95,10 +97,22 @@ void decide_motion(Context& context, Index cells, double edge, double stress) {
   context.decide(decision);
 }
 
+/// By which the bar pulls at the wall on its right, N.
+double tension_of(const Model& model, const VecX& x, double activation) {
+  Assembler assembler(model.nodes(), {model.energies().begin(), model.energies().end()});
+  VecX g = VecX::Zero(x.size());
+  assembler.add_gradient({x, std::span(&activation, 1)}, g);
+  const double end = model.rest()(Eigen::seq(0, Eigen::last, 3)).maxCoeff();
+  double sum = 0;
+  for (Index i = 0; i < model.nodes(); ++i)
+    if (node(model.rest(), i).x() > end - 1e-9) sum += node(g, i).x();
+  return sum;
+}
+
 void decide_levels(Context& context, Index cells, double edge, double stress) {
   Decision decision("pxpbd/fig-4/activation-level");
-  double last = -1e300, worst = 0;
-  Json heights = Json::array();
+  double last = -1e300, last_tension = -1e300, worst = 0;
+  Json heights = Json::array(), tensions = Json::array();
   for (double level : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     if (context.stopped()) return;
     const MuscleBar bar = muscle_bar(cells, edge, stress, {{{0, level}}}, true);
@@ -116,12 +130,18 @@ void decide_levels(Context& context, Index cells, double edge, double stress) {
         ->step(state, 0.05);
     const double height = (node(truth.x, bar.middle).y() - node(bar.model->rest(), bar.middle).y()) / bar.length;
     worst = std::max(worst, (state.x - truth.x).norm() / (truth.x - bar.model->rest()).norm());
+    const double tension = tension_of(*bar.model, truth.x, level);
     heights.push_back(height);
-    if (level > 0) decision.above(fmt::format("height at activation {:g} over the length", level), height, last);
+    tensions.push_back(tension);
+    if (level > 0)
+      decision.above(fmt::format("height at activation {:g} over the length", level), height, last)
+          .above(fmt::format("tension at activation {:g}, N", level), tension, last_tension);
     last = height;
+    last_tension = tension;
   }
   decision.at_most("FP-PXPBD at convergence: distance to Newton over the displacement", worst, 0.01)
-      .note("heights over the length", heights);
+      .note("heights over the length", heights)
+      .note("tensions at the clamps, N", tensions);
   if (decision.verdict() == Verdict::fails)
     decision.because(
         fmt::format("FP-PXPBD is {:.2g} of the displacement from Newton after 200 rounds of 20 sweeps", worst));

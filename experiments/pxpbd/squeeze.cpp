@@ -77,6 +77,7 @@ void run_sqrt_energy(Context& context) {
                                    {0.3 * end, Vec3(0.35 * size, 0, 0)},
                                    {0.9 * end, Vec3(-0.35 * size, 0, 0)},
                                    {end, Vec3(-0.35 * size, 0, 0)}});
+    bool both = false;  // whether the two others are stable with one sweep a step
     for (std::int64_t sweeps : {1, 2, 10}) {
       if (context.stopped()) return;
       const SqueezeRun a = squeeze_by(model, size, "xpbd", {{"constraints", "sqrt-energy"}, {"iterations", sweeps}},
@@ -92,8 +93,8 @@ void run_sqrt_energy(Context& context) {
                    {"xpbd_exploded", c.exploded},
                    {"xpbd_farthest", c.farthest}});
       table.push_back({kappa, sweeps, a.exploded ? a.steps : -1});
-      const bool both = !b.exploded && !c.exploded && b.farthest <= 2 && c.farthest <= 2;
-      if (both && sweeps == 1 && stable_at == 0) stable_at = kappa;
+      if (sweeps == 1) both = !b.exploded && !c.exploded && b.farthest <= 2 && c.farthest <= 2;
+      if (both && stable_at == 0) stable_at = kappa;
       if (both && a.exploded && found == 0) {
         found = kappa;
         found_sweeps = sweeps;
@@ -147,7 +148,7 @@ void run_neo_hookean(Context& context) {
   }
   const double rest = volume_of(*body.mesh, model->rest());
   struct Followed {
-    std::vector<double> apart;  ///< at every step
+    std::vector<double> apart, volumes;  ///< at every step; of volumes the difference to Newton's
     double volume = 0, seconds = 0;
   };
   const auto follow = [&](const char* solver, std::int64_t sweeps) {
@@ -161,8 +162,9 @@ void run_neo_hookean(Context& context) {
       stepper->step(at, kPaperStep);
       seconds.push_back(clock.seconds());
       f.apart.push_back((at.x - truth[s]).norm() / (truth[s] - model->rest()).norm());
+      f.volumes.push_back((volume_of(*body.mesh, at.x) - volume_of(*body.mesh, truth[s])) / rest);
     }
-    f.volume = (volume_of(*body.mesh, at.x) - volume_of(*body.mesh, truth.back())) / rest;
+    f.volume = f.volumes.empty() ? 0 : f.volumes.back();
     f.seconds = median(seconds);
     context.row({{"method", fmt::format("{}, {} sweeps", solver, sweeps)},
                  {"kappa", kappa},
@@ -198,10 +200,13 @@ void run_neo_hookean(Context& context) {
   const auto stepper = make_stepper(free, "xpbd", sweeps_alone({{"iterations", std::int64_t{100}}}));
   for (int k = 0; k < 20; ++k) stepper->step(alone, kPaperStep);
   volume.note("lost at rest without load", 1 - volume_of(*body.mesh, alone.x) / rest);
-  double worst = 0;
-  for (int frame = 1; frame <= 52; ++frame) worst = std::max(worst, at_frame(fp, frame));
+  double worst = 0, worst_volume = 0;
+  for (int frame = 1; frame <= 52; ++frame) {
+    worst = std::max(worst, at_frame(fp, frame));
+    worst_volume = std::max(worst_volume, std::abs(fp.volumes[static_cast<std::size_t>(frame * kStepsPerFrame) - 1]));
+  }
   converges.at_most("FP-PXPBD: largest distance to Newton over the displacement", worst, 0.01)
-      .at_most("and of the volume at the end", std::abs(fp.volume), 1e-3);
+      .at_most("and of the volume", worst_volume, 1e-3);
   row.at_least("time of 100 XPBD sweeps over 10 of FP-PXPBD", xpbd.seconds / fp.seconds, 2.3)
       .at_most("FP-PXPBD's distance to Newton at frame 52 over XPBD's", fp.apart.back() / xpbd.apart.back(), 1);
   low_rank

@@ -73,6 +73,41 @@ Conditions conditions_of(Index cells, const CubeMaterial& material, bool turned)
           condition(exact, dense_matrix(at_rest))};
 }
 
+/// The stretch and the mass at which ours and the straight rest pose have the printed condition numbers, or come
+/// nearest: for each mass the stretch that gives the rest pose's, and of the masses the one that gives ours. What the
+/// paper does not print is chosen by the numbers it does, at the size at hand; the turned rest pose is then the test.
+CubeMaterial fitted_cube(Context& context, Index cells, double ratio) {
+  constexpr double kOurs = 9.94, kRest = 2.45;
+  CubeMaterial best{ratio, 1.2, 20};
+  double least = 1e300;
+  const auto try_density = [&](double density) {
+    double low = 1.01, high = 1.8;
+    CubeMaterial trial{ratio, low, density};
+    Conditions now;
+    for (int k = 0; k < 9 && !context.stopped(); ++k) {
+      trial.stretch = 0.5 * (low + high);
+      now = conditions_of(cells, trial, false);
+      // Beyond some stretch the Hessian is indefinite and the condition number negative: too far as well.
+      (now.rest > 0 && now.rest < kRest ? low : high) = trial.stretch;
+    }
+    const double miss = std::max(std::abs(std::log(now.ours / kOurs)), std::abs(std::log(now.rest / kRest)));
+    context.row({{"fit", "stretch for the rest pose"},
+                 {"density", density},
+                 {"stretch", trial.stretch},
+                 {"ours", now.ours},
+                 {"rest_pose", now.rest}});
+    if (miss < least) least = miss, best = trial;
+    return now.ours;
+  };
+  // The more mass, the nearer both matrices are to it, hence the smaller the condition number.
+  double light = std::log(2.0), heavy = std::log(400.0);
+  for (int k = 0; k < 6 && !context.stopped(); ++k) {
+    const double middle = 0.5 * (light + heavy);
+    (try_density(std::exp(middle)) > kOurs ? light : heavy) = middle;
+  }
+  return best;
+}
+
 void decide_conditions(Context& context, const CubeMaterial& material) {
   const auto cells = static_cast<Index>(context.number("cells"));
   const Conditions straight = conditions_of(cells, material, false), turned = conditions_of(cells, material, true);
@@ -155,7 +190,7 @@ void decide_ghost_forces(Context& context) {
   const Model& model = *scene.model;
   const int states = static_cast<int>(context.number("states"));
   std::map<std::string, std::vector<double>> measured;
-  double worst_converged = 0, largest_ours = 0;
+  double worst_converged = 0, largest_ours = 0, largest_without = 0;
   int converged = 0;
   for (int s = 0; s < states && !context.stopped(); ++s) {
     State state = model.rest_state();  // bent by 1 to 2 rad over its length, spinning
@@ -167,6 +202,7 @@ void decide_ghost_forces(Context& context) {
       node(state.v, i) = Vec3(0.3, 0.2, 1 + s).cross(node(state.x, i));
     }
     for (const auto& [label, kind, window] : {std::tuple{"ours", InitialHessianKind::laplacian, 5},
+                                              std::tuple{"ours, m = 0", InitialHessianKind::laplacian, 0},
                                               std::tuple{"warped", InitialHessianKind::warped_rest_pose, 5},
                                               std::tuple{"warped, m = 0", InitialHessianKind::warped_rest_pose, 0}}) {
       DescentOptions options;
@@ -191,8 +227,9 @@ void decide_ghost_forces(Context& context) {
       const DescentFrame frame = descent.solve(state, kFrame, watch);
       State end = state;
       const double best = std::min(frame.energy, exact_newton(scene)->step(end, kFrame).energy);
-      if (std::string(label) == "ours") {
-        for (std::size_t k = 1; k < drift.size(); ++k) largest_ours = std::max(largest_ours, drift[k]);
+      if (kind == InitialHessianKind::laplacian) {
+        double& largest = window == 0 ? largest_without : largest_ours;
+        for (std::size_t k = 1; k < drift.size(); ++k) largest = std::max(largest, drift[k]);
         continue;
       }
       measured[label].push_back(drift.size() > 10 ? drift[10] : std::numeric_limits<double>::quiet_NaN());
@@ -217,18 +254,22 @@ void decide_ghost_forces(Context& context) {
   if (decision.verdict() == Verdict::fails)
     decision.because(
         fmt::format("share of momentum: warped {:.1e} (m = 5) and {:.1e} (m = 0) after 10 iterations, {:.1e} at the "
-                    "end; ours {:.1e}",
-                    least, least_plain, worst_converged, largest_ours));
+                    "end; ours {:.1e}, and {:.1e} without history, whose vectors this engine keeps in single precision",
+                    least, least_plain, worst_converged, largest_ours, largest_without));
   context.row({{"configuration", "ghost forces"},
                {"warped", least},
                {"warped_plain", least_plain},
                {"at_the_end", worst_converged},
-               {"ours_momentum", largest_ours}});
+               {"ours_momentum", largest_ours},
+               {"ours_without_history", largest_without}});
   context.decide(decision);
 }
 
 void run_rotation(Context& context) {
-  const CubeMaterial material{context.number("ratio"), context.number("stretch"), context.number("density")};
+  const bool is_given = !context.text("stretch").empty() && !context.text("density").empty();
+  const CubeMaterial material =
+      is_given ? CubeMaterial{context.number("ratio"), context.number("stretch"), context.number("density")}
+               : fitted_cube(context, static_cast<Index>(context.number("cells")), context.number("ratio"));
   decide_conditions(context, material);
   decide_convergence_of_cube(context, material);
   decide_ghost_forces(context);
@@ -243,8 +284,8 @@ Experiment rotation() {
            {"cells", "6", "4", "of the cube along an edge, for condition numbers"},
            {"convergence_cells", "10", "6", "and for convergence"},
            {"ratio", "4", "4", "lambda/mu"},
-           {"stretch", "1.22", "1.22", "of the cube where it is let go"},
-           {"density", "20", "20", "rho/(mu h^2), 1/m^2"},
+           {"stretch", "", "", "of the cube where it is let go; empty: fitted, with the mass, to two printed numbers"},
+           {"density", "", "", "rho/(mu h^2), 1/m^2"},
            {"states", "10", "3", "of the free bar"}},
           run_rotation};
 }

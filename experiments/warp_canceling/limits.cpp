@@ -41,11 +41,12 @@ void decide_variable_step(Context& context) {
       if (s == 0) continue;
       seconds.push_back(time.seconds());
       for (const Figure& figure : report.figures)
-        if (figure.name == "refreshed_elements") times.refreshed += figure.value / (steps - 1);
+        if (figure.name == "refreshed_elements") times.refreshed += figure.value;
     }
     double sum = 0;
     for (double t : seconds) sum += t;
     times.mean = sum / double(std::max<std::size_t>(1, seconds.size()));
+    times.refreshed /= std::max(1, steps - 1);
     return times;
   };
   const Times wc = run(paper_wc(5e-3), true), exact = run({"full", "corotational"}, true),

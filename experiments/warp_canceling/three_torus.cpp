@@ -47,7 +47,8 @@ Method warping(double damp_above) {
 struct TorusRun {
   Frames frames;
   std::vector<double> energy, kinetic;
-  double reach = 0;  ///< farthest from the start, over the diameter
+  std::vector<double> update_s;  ///< of factors, each frame but the first
+  double reach = 0;              ///< farthest from the start, over the diameter
 };
 
 class Torus {
@@ -67,6 +68,9 @@ class Torus {
     EnergyMeter meter(model_);
     result.frames = record(context_, model_, method, h_, steps_, reference, 1e300, [&](const MethodRun& r) {
       each(r);
+      if (r.measured().steps > 0)
+        for (const Figure& figure : r.last().figures)
+          if (figure.name == "seconds_cholesky_update") result.update_s.push_back(figure.value);
       result.kinetic.push_back(meter.kinetic(r.state()));
       result.energy.push_back(result.kinetic.back() + meter.potential(r.state()));
       result.reach = std::max(result.reach, (r.state().x - model_->rest()).cwiseAbs().maxCoeff() / size_);
@@ -166,11 +170,10 @@ void decide_budgets(Context& context, Torus& stiff, Torus& soft) {
                  third = soft.run(budgeted(tau, 0.33), &soft.full_.frames),
                  damped = soft.run(warping(0.5), &soft.full_.frames),
                  undamped = soft.run(warping(0), &soft.full_.frames);
-  // The limit binds where updates take more than a third of a factorisation; by supernodes recomputed, not by the
-  // clock.
-  const double full_ms = soft.full_.frames.measured.mean_ms("cholesky_update");
-  const double binding = free.frames.measured.mean("refreshed_supernodes");
-  const bool binds = free.frames.measured.mean_ms("cholesky_update") > 0.1 * full_ms && binding > 0.1;
+  const double whole = 1e-3 * soft.full_.frames.measured.mean_ms("cholesky_update");
+  const auto beyond =
+      std::count_if(free.update_s.begin(), free.update_s.end(), [&](double s) { return s > 0.33 * whole; });
+  const bool binds = !free.update_s.empty() && 10 * beyond >= static_cast<std::ptrdiff_t>(free.update_s.size());
   const auto ms = [&](const TorusRun& r) { return soft.ms(r.frames); };
   context.decide(
       faster.needs(binds, "updates without a limit exceed a third of a factorisation in a tenth of the frames")
@@ -314,6 +317,8 @@ void decide_stability_of_cg(Context& context, Torus& soft) {
     const TorusRun r = soft.run(method, &soft.full_.frames);
     wc_bad += is_bad(r), deviation = std::max(deviation, r.frames.deviation);
   }
+  // On the torus alone the claim can fail, not hold.
+  if (!context.quick() && wc_bad == 0) decision.leave_undecided("sheet and spider are run with these settings, too");
   context.decide(
       decision.at_least("settings of CG, of 7, that are unstable", cg_bad, 1)
           .at_most("settings of WC, of 7, that are unstable", wc_bad, 0)

@@ -13,14 +13,14 @@ namespace {
 constexpr const char* kReported = "pitfalls/fig-1/newton-mesh-independent";
 
 /// A run of the swinging beam that decides one claim.
-void leave_results(const std::filesystem::path& folder, bool quick, double spread) {
+void leave_results(const std::filesystem::path& folder, bool quick, double spread, const std::string& unfinished = "") {
   const Experiment& experiment = find("pitfalls/swinging-beam");
   Context context(experiment.name, quick, complete_options(experiment, quick, {}), {});
   context.row({{"solver", "newton <b>"}, {"iterations_per_step", 2.03}});
   context.decide(Decision(kReported).at_most("spread", spread, 0.15));
   const auto place = result_folder(folder, experiment.name, quick);
   std::filesystem::create_directories(place);
-  std::ofstream(place / "results.json") << results(experiment, context, {1.5, ""});
+  std::ofstream(place / "results.json") << results(experiment, context, {1.5, unfinished});
   std::ofstream(place / "curve.svg") << "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>";
 }
 
@@ -41,6 +41,41 @@ TEST(Reports, TakeTheVerdictOfTheFullSizeWhereThereIsOne) {
   int all = 0;
   for (const auto& [verdict, count] : counts) all += count;
   EXPECT_EQ(all, static_cast<int>(claims().size()));
+}
+
+TEST(Reports, LetAStoppedRunJudgeOnlyWhatItHadDecided) {
+  const TemporaryFolder folder;
+  const auto own = claims_of("pitfalls/swinging-beam");
+  leave_results(folder.path(), true, 0.1);
+  leave_results(folder.path(), false, 0.2, "the run was stopped before its end");
+  const Archive archive(folder.path());
+  EXPECT_EQ(archive.outcome(claim(kReported)).verdict, "fails");
+  EXPECT_EQ(archive.outcome(claim(kReported)).size, "full");
+  for (const Claim* other : own)
+    EXPECT_EQ(archive.outcome(*other).size, other->id == kReported ? "full" : "quick") << other->id;
+  EXPECT_EQ(count_verdicts(archive, "", "full")["fails"], 1);
+  EXPECT_EQ(count_verdicts(archive, "", "full")["undecided"], 0);
+}
+
+TEST(Reports, NameWhatNoRunAtFullSizeHasJudged) {
+  const TemporaryFolder folder;
+  leave_results(folder.path(), false, 0.2, "the run was stopped before its end");
+  const Archive archive(folder.path());
+  int waiting = 0;
+  for (const Unrun& unrun : not_run_at_full_size(archive)) {
+    waiting += unrun.claims;
+    if (unrun.experiment->name == "pitfalls/swinging-beam") {
+      EXPECT_DOUBLE_EQ(unrun.begun, 1.5 / 3600);
+    }
+  }
+  EXPECT_EQ(waiting, static_cast<int>(claims().size()) - 1);
+  EXPECT_NE(summary(archive).find("| `pitfalls/swinging-beam` | " +
+                                  std::to_string(claims_of("pitfalls/swinging-beam").size() - 1) + " | "),
+            std::string::npos);
+  EXPECT_NE(report(archive).find("claims wait for hours of computing"), std::string::npos);
+  leave_results(folder.path(), false, 0.2);  // to its end: what is undecided then stays so
+  for (const Unrun& unrun : not_run_at_full_size(Archive(folder.path())))
+    EXPECT_NE(unrun.experiment->name, "pitfalls/swinging-beam");
 }
 
 TEST(Reports, HoldEveryClaimAndFetchNothing) {
@@ -69,12 +104,12 @@ TEST(Summaries, CountEveryClaimAndNameFailingAndUndecidedOnesWithTheirReasons) {
   const Archive archive(folder.path());
   const std::string text = summary(archive);
   const auto undecided = claims_of("pitfalls/swinging-beam").size() - 1;
-  const auto row =
-      "| all | 0 | 1 | " + std::to_string(undecided) + " | " + std::to_string(claims().size() - undecided - 1) + " |";
+  const auto row = "| all | 0 | 0 | 0 | 0 | 1 | " + std::to_string(undecided) + " | " +
+                   std::to_string(claims().size() - undecided - 1) + " |";
   EXPECT_NE(text.find(row), std::string::npos) << text;
-  EXPECT_NE(text.find("| `fig-1/newton-mesh-independent` | spread is 0.2, at most 0.15 was asked |"),
+  EXPECT_NE(text.find("| `fig-1/newton-mesh-independent` | quick | spread is 0.2, at most 0.15 was asked |"),
             std::string::npos);
-  EXPECT_NE(text.find("| undecided | why |"), std::string::npos);
+  EXPECT_NE(text.find("| undecided | size | why |"), std::string::npos);
   EXPECT_NE(text.find("Runs: 1, at quick size"), std::string::npos);
   EXPECT_EQ(provenance(archive).runs, 1);
   EXPECT_EQ(provenance(archive).commits.size(), 1u);

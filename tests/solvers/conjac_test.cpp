@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
@@ -262,6 +263,25 @@ TEST(DynamicNodes, LieInsideAndApartAndAreReproducible) {
   int others = 0;
   for (std::int64_t seed = 1; seed <= 8; ++seed) others += nodes != dynamic_nodes(*model, {.count = 4, .seed = seed});
   EXPECT_GE(others, 3);
+}
+
+TEST(DynamicNodes, MayBePinnedAlongSomeAxesAsInPlaneStrain) {
+  BoxOptions options;
+  options.size = {0.12, 0.03, 0.01};
+  options.cells = {12, 3, 1};
+  BodyOptions body;
+  body.mesh = std::make_shared<TetMesh>(box(options));
+  body.material = {find_law("stable-neo-hookean"), lame_from_young(3e4, 0.4)};
+  ModelBuilder builder;
+  builder.add_body(body);
+  std::vector<Index> all(body.mesh->vertices().size());
+  std::iota(all.begin(), all.end(), Index{0});
+  builder.add_pin({"plane", all, {false, false, true}});
+  builder.add_pin({"end", body.mesh->sets().at("x-min")});
+  const auto model = builder.build();
+  const std::vector<Index> nodes = dynamic_nodes(*model, {.count = 2});
+  ASSERT_EQ(nodes.size(), 2u);
+  for (Index i : nodes) EXPECT_GT(node(model->rest(), i).x(), 0.01);  // what is held altogether is not among them
 }
 
 TEST(DynamicNodes, AreTakenByNameAndNumber) {

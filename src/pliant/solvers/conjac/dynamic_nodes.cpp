@@ -96,10 +96,13 @@ std::vector<Index> surface_nodes(const Model& model) {
   return nodes;
 }
 
+/// Nodes that cannot move by themselves. One that is pinned along some axes only, as in plane strain, can.
 std::vector<std::uint8_t> pinned_or_scripted(const Model& model) {
-  std::vector<std::uint8_t> taken(at(model.nodes()), 0);
+  std::vector<std::uint8_t> axes(at(model.nodes()), 0), taken(at(model.nodes()), 0);
   for (const Pin& pin : model.pins())
-    for (Index i : pin.nodes) taken[at(i)] = 1;
+    for (Index i : pin.nodes)
+      axes[at(i)] |= static_cast<std::uint8_t>(pin.axes[0] | pin.axes[1] << 1 | pin.axes[2] << 2);
+  for (std::size_t i = 0; i < axes.size(); ++i) taken[i] = axes[i] == 7;
   for (const Script& script : model.scripts())
     for (Index i : script.nodes) taken[at(i)] = 1;
   if (model.articulation())
