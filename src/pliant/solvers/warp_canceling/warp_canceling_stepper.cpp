@@ -339,7 +339,8 @@ Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
       for (std::size_t a = 0; a < tie.nodes.size(); ++a)
         for (int axis = 0; axis < 3; ++axis)
           put(count, tie.nodes[a], axis,
-              std::sqrt(axes.eigenvalues()[e]) * tie.weights[a] * axes.eigenvectors()(axis, e));
+              std::sqrt(axes.eigenvalues()[e]) * tie.weight(a, tie.shift(problem().end)) *
+                  axes.eigenvectors()(axis, e));
       ++count;
     }
   }
