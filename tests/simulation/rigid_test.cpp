@@ -159,7 +159,8 @@ TEST(RigidBodies, TumbleWithTheAngularMomentumThatTheirIntegratorKeeps) {
   const Vec3 before = angular_momentum_of(midpoint);
   for (int step = 0; step < 200; ++step) ASSERT_TRUE(midpoint.step().succeeded()) << step;
   EXPECT_LT((angular_momentum_of(midpoint) - before).norm(), 1e-7 * before.norm());
-  EXPECT_LT(strain_of(midpoint, 0), 1e-4);
+  // Its middle is rigid; its ends lie on tangents, and are stretched by half the square of half the turn.
+  EXPECT_LT(strain_of(midpoint, 0), 2 * std::pow(0.06 / 2, 2));
   // Implicit Euler: L' - L = h sum m v' x v, whatever the forces between the nodes.
   Simulation euler(parse_scene("[simulation]\ndt = 0.01\nframes = 50\n" + body, "free"));
   for (int step = 0; step < 50; ++step) {
@@ -171,6 +172,7 @@ TEST(RigidBodies, TumbleWithTheAngularMomentumThatTheirIntegratorKeeps) {
       lost += 0.01 * euler.model()->mass().lumped()[i] * Vec3(node(euler.state()->v, i)).cross(Vec3(node(v, i)));
     EXPECT_LT((angular_momentum_of(euler) - last - lost).norm(), 1e-8 * last.norm()) << step;
   }
+  EXPECT_LT(strain_of(euler, 0), 1e-4);
 }
 
 TEST(RigidBodies, AndSoftOnesKeepTheirCommonMomentum) {
