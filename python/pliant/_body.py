@@ -30,6 +30,8 @@ class Body:
     @property
     def mesh(self) -> TetMesh:
         """The mesh as it is in the model, moved and scaled as the body says. A network of springs has none."""
+        if self._mesh is None and self.is_rigid:
+            raise InputError(f"body '{self._name}' is rigid, and has no mesh; it has vertices and a surface")
         if self._mesh is None:
             self._mesh = self._simulation._body_data(self)["mesh"]
         if self._mesh is None:
@@ -38,10 +40,39 @@ class Body:
 
     @property
     def vertices(self) -> NDArray[np.float64]:
-        """(n, 3) rest positions of the vertices, m: what masks select from."""
+        """(n, 3) rest positions of the vertices, m: what masks select from. Of a rigid body, those of its surface."""
         if self._mesh is not None:
             return self._mesh.vertices
+        if self.is_rigid:
+            return self._carried()[0]
         return self.rest_positions[: self._simulation._body_data(self)["vertices"]]
+
+    @property
+    def is_rigid(self) -> bool:
+        """Whether `add_rigid` made it: its four nodes carry a surface."""
+        return self._simulation._body_data(self)["carried"] is not None
+
+    def _carried(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        carried = self._simulation._body_data(self)["carried"]
+        if carried is None:
+            raise InputError(f"body '{self._name}' is not rigid; its nodes are where `positions` says")
+        return carried
+
+    @property
+    def surface_positions(self) -> NDArray[np.float64]:
+        """(n, 3) positions of the vertices that `surface` names, m: of a rigid body, of what its nodes carry."""
+        if self.is_rigid:
+            return self._carried()[1] @ self.positions
+        return self.positions
+
+    @property
+    def pose(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where a rigid body is: its centre of mass (3,), m, and the rotation (3, 3) that took it from rest there."""
+        self._carried()
+        rest, now = self.rest_positions, self.positions
+        centre = now.mean(axis=0)
+        u, _, vt = np.linalg.svd((now - centre).T @ np.linalg.pinv((rest - rest.mean(axis=0)).T))
+        return centre, u @ np.diag([1.0, 1.0, np.linalg.det(u @ vt)]) @ vt
 
     @property
     def surface(self) -> NDArray[np.int32]:

@@ -131,6 +131,7 @@ class SceneTree:
     def as_dict(self) -> dict[str, Any]: ...
 
 class BodyData(TypedDict):
+    carried: tuple[NDArray[np.float64], NDArray[np.float64]] | None
     name: str
     begin: int
     end: int

@@ -85,7 +85,7 @@ class Simulation:
         self._load_drivers: list[tuple[Callable[[float], float], _pliant.DrivenFactor]] = []
         self._probe_names: list[str] = []
         self._probe_rows: list[list[float]] = []
-        self._bodies = [Body(self, name) for name in tree.names("body")]
+        self._bodies = [Body(self, name) for kind in ("body", "rigid") for name in tree.names(kind)]
         self._counter = 0
 
     @classmethod
@@ -162,8 +162,75 @@ class Simulation:
         table.update({key.rstrip("_"): value for key, value in keys.items()})
         self._tree.append("body", table, origin)
         self._changed = True
+        self._bodies.insert(len(names), body)  # rigid bodies come last
+        return body
+
+    def add_rigid(
+        self,
+        mesh: TetMesh | Path | None = None,
+        *,
+        name: str | None = None,
+        density: float = 1000.0,
+        young: float | None = None,
+        friction: float | None = None,
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        **keys: Any,
+    ) -> Body:
+        """Adds a rigid body. `Body.pose` and `Body.surface_positions` tell where it is.
+
+        mesh:     a file with a closed surface or with tetrahedra, a TetMesh, or None with a shape among the keys:
+                  sphere={"centre": ..., "radius": ...}, box={"centre": ..., "size": ...}, cylinder={...}, capsule={...}.
+        density:  kg/m^3; mass and inertia are those of the shape.
+        young:    what keeps it in shape, Pa; 1e8 unless told.
+        friction: Coulomb's coefficient against all others; by default that of contact.
+        velocity, angular_velocity: at the start, m/s and rad/s about the centre of mass.
+
+        Further keys are those of a scene's [[rigid]]: scale, rotate, translate.
+        """
+        name = name or _free_name("rigid", self._tree.names("rigid"))
+        table: dict[str, Any] = {"name": name}
+        if isinstance(mesh, TetMesh):
+            table["mesh"] = f"mesh of {name}"
+            self._tree.add_mesh(table["mesh"], mesh)
+        elif mesh is not None:
+            table["mesh"] = os.path.abspath(os.fspath(mesh))
+        table.update({"density": density, "young": young, "friction": friction})
+        table.update({"velocity": velocity, "angular_velocity": angular_velocity, **keys})
+        self._tree.append("rigid", table, caller())
+        self._changed = True
+        body = Body(self, name)
         self._bodies.append(body)
         return body
+
+    def add_joint(
+        self,
+        body: BodyLike,
+        at: ArrayLike,
+        *,
+        kind: str = "ball",
+        to_body: BodyLike = None,
+        axis: ArrayLike | None = None,
+        stiffness: float | None = None,
+        limits: ArrayLike | None = None,
+        motor: Sequence[Mapping[str, float]] | None = None,
+        motor_stiffness: float | None = None,
+        name: str | None = None,
+    ) -> str:
+        """Joins a rigid body to the world, or to `to_body`. Returns the joint's name.
+
+        at, axis: where it is and which way, as bodies are at rest.
+        kind:     "fixed", "hinge", "ball" or "slider".
+        limits:   (least, most) of a hinge, degrees, or of a slider, m.
+        motor:    where it is taken over time: [{"time": 0, "angle": 0}, ...] in degrees, of a slider "distance" in m.
+        """
+        name = name or _free_name("joint", self._tree.names("joint"))
+        table = {"name": name, "body": self._body_of(body).name, "kind": kind, "at": at, "axis": axis}
+        table["to_body"] = None if to_body is None else self._body_of(to_body).name
+        table.update({"stiffness": stiffness, "limits": limits, "motor": motor, "motor_stiffness": motor_stiffness})
+        self._tree.append("joint", table, caller())
+        self._changed = True
+        return name
 
     def _region(self, mesh: TetMesh | None, name: str, region: Material | Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(region, Material):
@@ -417,6 +484,8 @@ class Simulation:
         self._tree.append(kind, {"name": name, **{key.rstrip("_"): value for key, value in keys.items()}}, caller())
         self._changed = True
         if kind == "body":
+            self._bodies.insert(len(self._tree.names("body")) - 1, Body(self, name))
+        if kind == "rigid":
             self._bodies.append(Body(self, name))
         return name
 

@@ -104,8 +104,20 @@ py::list bodies(const SharedSimulation& self) {
     dict["name"] = body.name;
     dict["begin"] = body.nodes.begin;
     dict["end"] = body.nodes.end;
+    const std::span<const Triangle> surface =
+        body.rigid ? std::span<const Triangle>(body.rigid->triangles) : body.surface();
     dict["vertices"] = body.vertices().size();
-    dict["surface"] = index_rows({body.surface().data()->data(), 3 * body.surface().size()}, 3);
+    dict["surface"] = index_rows({surface.data()->data(), 3 * surface.size()}, 3);
+    dict["carried"] = py::none();
+    if (body.rigid) {
+      std::vector<double> rest, weights;
+      for (const Vec3& p : body.rigid->vertices) {
+        rest.insert(rest.end(), p.begin(), p.end());
+        for (double w : body.rigid->weights(p)) weights.push_back(w);
+      }
+      const auto count = static_cast<py::ssize_t>(body.rigid->vertices.size());
+      dict["carried"] = py::make_tuple(take(std::move(rest), {count, 3}), take(std::move(weights), {count, 4}));
+    }
     std::vector<Index> elements = stencils.nodes;
     for (Index& i : elements) i -= body.nodes.begin;
     dict["elements"] = index_rows(elements, stencils.size);

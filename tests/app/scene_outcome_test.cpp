@@ -188,6 +188,32 @@ TEST(Scenes, SeesawHangsAsItsSpringsSayWithTheCushionOnIt) {
   EXPECT_LT(seesaw.fastest(), 0.05);
 }
 
+TEST(Scenes, RigidFingersLiftTheCubeByFriction) {
+  const Ending gripper = run_scene("rigid-gripper");
+  EXPECT_GT(gripper.box(0).min.y(), 0.13);  // the hand went up by 0.15 m
+  EXPECT_LT(gripper.box(0).max.y(), 0.26);
+  const Vec3 centre = 0.5 * (gripper.box(0).min + gripper.box(0).max);
+  EXPECT_LT(std::hypot(centre.x(), centre.z()), 0.01);  // between the fingers
+}
+
+TEST(Scenes, ABallBouncesOnTheTrampoline) {
+  const double radius = 0.095;
+  const Ending trampoline = run_scene("trampoline");
+  double lowest = 1, highest_after = -1;
+  for (const VecX& x : trampoline.positions) {
+    double y = 0;
+    for (Index i = trampoline.nodes(1).begin; i < trampoline.nodes(1).end; ++i) y += node(x, i).y() / 4;
+    if (y < lowest) {
+      lowest = y;
+      highest_after = y;
+    }
+    highest_after = std::max(highest_after, y);
+  }
+  EXPECT_LT(lowest, radius - 0.03);         // it sinks in by more than the sheet is thick
+  EXPECT_GT(highest_after, radius + 0.05);  // and leaves the sheet again
+  EXPECT_LT(std::hypot(trampoline.centre(1).x(), trampoline.centre(1).z()), 0.05);
+}
+
 TEST(Scenes, FlagIsBlownAndStaysOnItsPole) {
   const Ending flag = run_scene("flag", {"simulation.duration=0.5"});
   const Aabb box = flag.box(0);

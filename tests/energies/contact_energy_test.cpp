@@ -4,6 +4,7 @@
 
 #include "energies/derivative_battery.hpp"
 #include "pliant/energies/barrier_energy.hpp"
+#include "pliant/energies/carried_energy.hpp"
 #include "pliant/energies/friction_energy.hpp"
 
 namespace pliant {
@@ -250,6 +251,65 @@ TEST(Tangents, AreOrthonormalForAnyNormal) {
     const auto T = tangents_of(n);
     EXPECT_LE((T.transpose() * T - Eigen::Matrix2d::Identity()).norm(), 1e-14);
     EXPECT_LE((T.transpose() * n).norm(), 1e-14 * n.norm());
+  }
+}
+
+TEST(CarriedContact, HasTheDerivativesOfTheNodesThatCarryIt) {
+  for (const Case& c : cases()) {
+    // Two rigid bodies of four nodes each: the first carries the first primitive, the second the other.
+    const std::size_t first = c.kind == PairKind::point_triangle ? 1 : 2;
+    VecX x(24);
+    for (Index i = 0; i < 8; ++i)
+      node(x, i) = c.x[i < 4 ? 0 : 3] + 0.7 * Vec3(i % 2 ? 1 : -1, (i / 2) % 2 ? 1 : -1, (i % 4) % 3 ? -1 : 1);
+    auto model = std::make_shared<ContactModel>();
+    model->options.dhat = kDhat;
+    model->nodes = 12;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Index frame = k < first ? 0 : 4;
+      Eigen::Matrix4d A;
+      for (Index j = 0; j < 4; ++j) A.col(j) << node(x, frame + j), 1;
+      const Eigen::Vector4d w = A.partialPivLu().solve(Eigen::Vector4d(c.x[k].x(), c.x[k].y(), c.x[k].z(), 1));
+      model->carried.push_back({{frame, frame + 1, frame + 2, frame + 3}, {w[0], w[1], w[2], w[3]}});
+    }
+    ContactPair pair = pair_of(c);
+    pair.corners = {8, 9, 10, 11};
+    BarrierEnergy barrier(model);
+    barrier.set_stiffness(3);
+    barrier.set_pairs({pair});
+    CarriedEnergy carried(barrier, *model);
+    const auto gradient = [&](const VecX& at) {
+      VecX all;
+      model->extend(at, all);
+      carried.update(all);
+      double value;
+      VecX local(24), g = VecX::Zero(24);
+      carried.evaluate({at}, {0, 1}, &value, local.data());
+      for (int k = 0; k < 8; ++k)
+        if (const Index i = carried.stencils()[0][k]; i >= 0) node(g, i) += local.segment<3>(3 * k);
+      return std::pair(value, g);
+    };
+    const VecX direction = testing::random_direction(24, 3);
+    const double h = 1e-6;
+    const auto [value, g] = gradient(x);
+    ASSERT_GT(value, 0) << c.name;
+    const auto [up, g_up] = gradient(x + h * direction);
+    const auto [down, g_down] = gradient(x - h * direction);
+    EXPECT_NEAR((up - down) / (2 * h), g.dot(direction), 1e-5 * (1 + std::abs(g.dot(direction)))) << c.name;
+    VecX all;
+    model->extend(x, all);
+    carried.update(all);
+    std::vector<double> blocks(9 * local_blocks(8));
+    carried.hessians({x}, {0, 1}, Projection::none, blocks.data());
+    VecX Hd = VecX::Zero(24);
+    for (int b = 0; b < 8; ++b)
+      for (int a = 0; a <= b; ++a) {
+        const Eigen::Map<const Mat3> H(blocks.data() + 9 * (b * (b + 1) / 2 + a));
+        const Index i = carried.stencils()[0][a], j = carried.stencils()[0][b];
+        if (i < 0 || j < 0) continue;
+        node(Hd, i) += H * node(direction, j);
+        if (a != b) node(Hd, j) += H.transpose() * node(direction, i);
+      }
+    EXPECT_LT((Hd - (g_up - g_down) / (2 * h)).norm(), 1e-4 * (1 + Hd.norm())) << c.name;
   }
 }
 

@@ -119,10 +119,39 @@ TEST(Ties, PassTheDerivativeBatteryBetweenBodiesAndToTheWorld) {
   testing::expect_hessian_is_derivative(to_world, x, 1e-3);
   testing::expect_projections(to_world, x);
   TieDamping damping(to_world);
-  damping.begin_step(x + 0.1 * testing::random_direction(15, 6), 0.01);
+  damping.begin_step(x + 0.1 * testing::random_direction(15, 6), 0, 0.01);
   testing::expect_projections(damping, x);
   EXPECT_TRUE(to_world.ties()[0].is_to_world());
   EXPECT_FALSE(between.ties()[2].is_to_world());
+}
+
+TEST(Ties, ThatSlideOrAreMovedPassTheDerivativeBattery) {
+  const VecX x = testing::random_direction(24, 5);
+  Tie along_world{{0, 1, 2, 3}, {0.4, 0.3, 0.2, 0.1}, Vec3(0.3, 2, 0), 10, 0, 0};
+  along_world.axis = Vec3(0.6, 0.8, 0);
+  Tie along_body{{0, 1, 2, 3, 4, 5, 6, 7}, {0.4, 0.3, 0.2, 0.1, -0.7, -0.2, 0.3, -0.4}, Vec3::Zero(), 10, 0, 0};
+  along_body.axis_weights = {0, 0, 0, 0, 1, -0.5, 0.3, -0.8};
+  Tie moved = along_body;
+  moved.axis_weights.clear();
+  moved.motion =
+      std::make_shared<TieMotion>(TieMotion{{{{0, 0.5}}}, true, Vec3(0.1, 0, 0), Vec3::UnitZ(), Vec3(1, 0.5, 0)});
+  moved.slopes.assign(8, Vec3::Zero());
+  for (std::size_t k = 4; k < 8; ++k) moved.slopes[k] = Vec3(0.1, -0.2, 0.3) * (static_cast<double>(k) - 5.5);
+  Tie rope{{0, 4}, {1, -1}, Vec3::Zero(), 7, 0.1, 0}, strut = rope;
+  rope.side = TieSide::longer;
+  strut.side = TieSide::shorter;
+  strut.rest_length = 9;
+  for (const Tie& tie : {along_world, along_body, moved, rope, strut}) {
+    const TieEnergy energy({tie});
+    testing::expect_gradient_is_derivative(energy, x, 1e-3);
+    testing::expect_hessian_is_derivative(energy, x, 1e-3);
+  }
+  std::swap(rope.side, strut.side);
+  const TieEnergy slack({rope, strut});
+  double values[2], gradients[12];
+  slack.evaluate({x}, {0, 2}, values, gradients);
+  EXPECT_EQ(values[0] + values[1], 0);
+  EXPECT_EQ(Eigen::Map<VecX>(gradients, 12).norm(), 0);
 }
 
 }  // namespace

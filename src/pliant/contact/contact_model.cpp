@@ -135,8 +135,10 @@ void set_pairs(ContactModel& model, ContactSurface& surface, const std::vector<C
   for (std::size_t a = 0; a < n; ++a)
     for (std::size_t b = 0; b < n; ++b) {
       if (is_driven(a) && is_driven(b)) surface.touches[a * n + b] = 0;
-      if (a == b && !model.options.self) surface.touches[a * n + b] = 0;
+      if (a == b && (!model.options.self || (a < bodies && all[a].frame.size() > 0))) surface.touches[a * n + b] = 0;
       if (a < bodies && b < bodies && !model.options.bodies) surface.touches[a * n + b] = 0;
+      for (const std::size_t g : {a, b})
+        if (g < bodies && all[g].friction >= 0) model.friction[a * n + b] = all[g].friction;
       for (const std::size_t g : {a, b})
         if (g >= bodies && own_friction[g - bodies] >= 0) model.friction[a * n + b] = own_friction[g - bodies];
     }
@@ -154,6 +156,19 @@ void set_pairs(ContactModel& model, ContactSurface& surface, const std::vector<C
 
 }  // namespace
 
+void append_carried(const std::vector<CarriedPoint>& carried, const VecX& x, VecX& all) {
+  all.resize(x.size() + 3 * static_cast<Eigen::Index>(carried.size()));
+  all.head(x.size()) = x;
+  for (std::size_t k = 0; k < carried.size(); ++k)
+    all.segment<3>(x.size() + 3 * static_cast<Eigen::Index>(k)) = carried[k].at(x);
+}
+
+void ContactModel::add_to_unknowns(const VecX& all, VecX& g) const {
+  g += all.head(g.size());
+  for (Index i = unknowns(); i < nodes; ++i)
+    for_unknowns_of(i, [&](Index u, double w) { node(g, u) += w * node(all, i); });
+}
+
 double ContactModel::stiffness() const {
   if (options.kappa > 0) return options.kappa;
   constexpr double kStop = 0.01;  // s
@@ -161,12 +176,16 @@ double ContactModel::stiffness() const {
   return young > 0 ? std::min(0.1 * young, inertia) : inertia;
 }
 
-std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
+std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest_of_nodes,
                                                        const std::vector<ContactBody>& bodies,
                                                        const std::vector<Collider>& colliders,
-                                                       const std::vector<Obstacle>& obstacles) {
+                                                       const std::vector<Obstacle>& obstacles,
+                                                       const std::vector<CarriedPoint>& carried) {
   check_options(options);
   auto model = std::make_shared<ContactModel>();
+  model->carried = carried;
+  VecX rest;
+  model->extend(rest_of_nodes, rest);
   model->options = options;
   if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies);
   const double dhat = model->options.dhat;
@@ -191,6 +210,8 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
     for (const Edge& e : body.edges)
       for (Index i : e) belongs(i);
     for (Index i : body.points) belongs(i);
+    for (Index i = body.frame.begin; i < body.frame.end; ++i)
+      group[static_cast<std::size_t>(i)] = static_cast<Index>(b);
     triangles.insert(triangles.end(), body.triangles.begin(), body.triangles.end());
     edges.insert(edges.end(), body.edges.begin(), body.edges.end());
     points.insert(points.end(), body.points.begin(), body.points.end());

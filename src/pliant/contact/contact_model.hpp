@@ -36,7 +36,22 @@ struct Obstacle {
   double friction = -1;  ///< Coulomb's coefficient; negative: the common one
 };
 
-/// A body's part in contact, over the model's nodes.
+/// A place that four nodes carry: a weighted sum of them. The surface of a rigid body is made of these.
+struct CarriedPoint {
+  std::array<Index, 4> nodes = {};
+  std::array<double, 4> weights = {};
+
+  Vec3 at(const VecX& x) const {
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t k = 0; k < 4; ++k) sum += weights[k] * node(x, nodes[k]);
+    return sum;
+  }
+};
+
+/// Vectors over nodes, with those of the points they carry behind them.
+void append_carried(const std::vector<CarriedPoint>& carried, const VecX& x, VecX& all);
+
+/// A body's part in contact, over the model's nodes and, behind them, what these carry.
 struct ContactBody {
   std::string name;
   std::vector<Triangle> triangles;
@@ -46,10 +61,14 @@ struct ContactBody {
   double mass = 0;            ///< kg
   /// Moved by joints, whatever pushes against it: it pushes bodies as a collider does, and colliders do not stop it.
   bool is_driven = false;
+  double friction = -1;  ///< Coulomb's coefficient against others; negative: the common one
+  /// Of a rigid body: the nodes that carry its points. It does not touch itself.
+  Range frame = {0, 0};
 };
 
-/// Everything about contact that does not change while a simulation runs. Positions [0, nodes) are the model's nodes,
-/// those behind them belong to the obstacles, one obstacle after the other. Planes have no positions.
+/// Everything about contact that does not change while a simulation runs. Positions [0, nodes) move with the model:
+/// its nodes come first, then the points that some of them carry. Those behind them belong to the obstacles, one
+/// obstacle after the other. Planes have no positions.
 struct ContactModel {
   struct Placed {
     std::string name;
@@ -60,8 +79,9 @@ struct ContactModel {
     double withdrawn = 0;  ///< by how much it is taken smaller than it is, m
   };
 
-  ContactOptions options;  ///< with dhat as chosen
-  Index nodes = 0;
+  ContactOptions options;             ///< with dhat as chosen
+  Index nodes = 0;                    ///< positions that are no obstacle's
+  std::vector<CarriedPoint> carried;  ///< the last of them
   std::shared_ptr<const ContactSurface> surface;
   std::vector<Placed> obstacles;
   std::vector<Placed> planes;
@@ -77,6 +97,19 @@ struct ContactModel {
 
   Index positions() const { return static_cast<Index>(rest.size() / 3); }
   bool is_obstacle(Index position) const { return position >= nodes; }
+  /// The model's own nodes.
+  Index unknowns() const { return nodes - static_cast<Index>(carried.size()); }
+  /// Calls add(node, weight) for the nodes that a position of the model moves with.
+  template <class Add>
+  void for_unknowns_of(Index position, Add&& add) const {
+    if (position < unknowns()) return add(position, 1.0);
+    const CarriedPoint& point = carried[static_cast<std::size_t>(position - unknowns())];
+    for (std::size_t k = 0; k < 4; ++k) add(point.nodes[k], point.weights[k]);
+  }
+  /// What a vector over the nodes is at the positions of the model.
+  void extend(const VecX& x, VecX& all) const { append_carried(carried, x, all); }
+  /// Adds to g, over the nodes, what pushes at the positions of the model.
+  void add_to_unknowns(const VecX& all, VecX& g) const;
   double friction_of(Index group_a, Index group_b) const {
     return friction[static_cast<std::size_t>(group_a) * group_names.size() + static_cast<std::size_t>(group_b)];
   }
@@ -91,6 +124,7 @@ struct ContactModel {
 std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
                                                        const std::vector<ContactBody>& bodies,
                                                        const std::vector<Collider>& colliders,
-                                                       const std::vector<Obstacle>& obstacles);
+                                                       const std::vector<Obstacle>& obstacles,
+                                                       const std::vector<CarriedPoint>& carried = {});
 
 }  // namespace pliant

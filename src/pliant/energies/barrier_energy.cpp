@@ -85,7 +85,7 @@ void BarrierEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& sp
     if (!(k > 0) || !std::isfinite(k)) continue;
     ContactSpring& spring = springs.emplace_back();
     std::copy_n(stencils_[static_cast<Index>(s)], 4, spring.nodes.begin());
-    spring.weight = placed.closest.weight;
+    std::copy_n(placed.closest.weight.begin(), 4, spring.weight.begin());
     spring.stiffness = k / d2 * placed.closest.r * placed.closest.r.transpose();
     spring.largest = k;
   }

@@ -28,11 +28,14 @@ struct PlacedPair {
 };
 PlacedPair place(const ContactPair& pair, Index nodes, const VecX& x, const ObstacleState& obstacles);
 
+/// Nodes that a contact can have: of two rigid bodies four each.
+inline constexpr std::size_t kContactNodes = 8;
+
 /// How a contact resists a small relative displacement sum_i weight_i u_i: its Hessian without the change of weights
 /// and directions, for matrices that only have to come near it.
 struct ContactSpring {
-  std::array<Index, 4> nodes = {-1, -1, -1, -1};  ///< unknowns; -1 for corners of obstacles
-  std::array<double, 4> weight{};
+  std::array<Index, kContactNodes> nodes = {-1, -1, -1, -1, -1, -1, -1, -1};  ///< -1: none, or an obstacle's corner
+  std::array<double, kContactNodes> weight{};
   Mat3 stiffness = Mat3::Zero();  ///< positive semidefinite, N/m
   double largest = 0;             ///< its largest eigenvalue, N/m
 };

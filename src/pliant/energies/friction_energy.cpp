@@ -71,7 +71,11 @@ void FrictionEnergy::hessians(const Pose& pose, Range range, Projection, double*
 void FrictionEnergy::append_springs(const VecX& x, std::vector<ContactSpring>& springs) const {
   for (const FrictionPair& pair : pairs_) {
     const Eigen::Vector2d u = slip(pair, x);
-    springs.push_back({pair.nodes, pair.weight, stiffness(pair, u), pair.force * law_.f1_over_y(u.norm())});
+    ContactSpring& spring = springs.emplace_back();
+    std::copy_n(pair.nodes.begin(), 4, spring.nodes.begin());
+    std::copy_n(pair.weight.begin(), 4, spring.weight.begin());
+    spring.stiffness = stiffness(pair, u);
+    spring.largest = pair.force * law_.f1_over_y(u.norm());
   }
 }
 

@@ -1,5 +1,6 @@
 #include "pliant/energies/tie_energy.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -8,9 +9,16 @@ namespace pliant {
 
 namespace {
 
-/// Nodes that both ends have in common are one node with both weights.
+Mat3 cross(const Vec3& a) {
+  Mat3 m;
+  m << 0, -a.z(), a.y(), a.z(), 0, -a.x(), -a.y(), a.x(), 0;
+  return m;
+}
+
+/// Nodes that both ends have in common are one node with both weights. What slides or is moved lies between two bodies.
 std::vector<Tie> merged(std::vector<Tie> ties) {
   for (Tie& tie : ties) {
+    if (tie.slides() || tie.motion) continue;
     std::vector<Index> nodes;
     std::vector<double> weights;
     for (std::size_t a = 0; a < tie.nodes.size(); ++a) {
@@ -40,26 +48,64 @@ Stencils tie_stencils(const std::vector<Tie>& ties) {
 }
 
 /// A gradient by d, spread over the nodes.
-void spread_over_nodes(const Tie& tie, const Vec3& pull, int size, double* gradients) {
+void spread_over_nodes(const Tie& tie, const Vec3& pull, const Vec3& shift, int size, double* gradients) {
   std::fill_n(gradients, 3 * size, 0.0);
-  for (std::size_t a = 0; a < tie.nodes.size(); ++a) Eigen::Map<Vec3>{gradients + 3 * a} = tie.weights[a] * pull;
+  for (std::size_t a = 0; a < tie.nodes.size(); ++a) Eigen::Map<Vec3>{gradients + 3 * a} = tie.weight(a, shift) * pull;
 }
 
 /// A second derivative by d: the Hessian is w w^T with it in the place of every number, so that its eigenvalues are
 /// those of B times |w|^2.
-void spread_over_nodes(const Tie& tie, const Mat3& B, int size, double* blocks) {
+void spread_over_nodes(const Tie& tie, const Mat3& B, const Vec3& shift, int size, double* blocks) {
   std::fill_n(blocks, 9 * local_blocks(size), 0.0);
   for (std::size_t b = 0; b < tie.nodes.size(); ++b)
     for (std::size_t a = 0; a <= b; ++a)
-      Eigen::Map<Mat3>{blocks + 9 * (b * (b + 1) / 2 + a)} = tie.weights[a] * tie.weights[b] * B;
+      Eigen::Map<Mat3>{blocks + 9 * (b * (b + 1) / 2 + a)} = tie.weight(a, shift) * tie.weight(b, shift) * B;
+}
+
+/// Of k/2 |e|^2 with e = a x d: by d it is k e x a, by a it is k d x e.
+void add_sliding_gradient(const Tie& tie, const Vec3& a, const Vec3& d, const Vec3& shift, double* gradients) {
+  const Vec3 e = a.cross(d), by_d = tie.stiffness * e.cross(a), by_a = tie.stiffness * d.cross(e);
+  for (std::size_t i = 0; i < tie.nodes.size(); ++i)
+    Eigen::Map<Vec3>{gradients + 3 * i} += tie.weight(i, shift) * by_d + tie.axis_weight(i) * by_a;
+}
+
+/// J_i^T J_j k with J_i = w_i [a]x - v_i [d]x, and unless it is to be positive what comes from e . (da x dd).
+void store_sliding_hessian(const Tie& tie, const Vec3& a, const Vec3& d, const Vec3& shift, Projection projection,
+                           int size, double* blocks) {
+  std::fill_n(blocks, 9 * local_blocks(size), 0.0);
+  const Mat3 A = cross(a), D = cross(d), E = cross(a.cross(d));
+  for (std::size_t j = 0; j < tie.nodes.size(); ++j)
+    for (std::size_t i = 0; i <= j; ++i) {
+      const double wi = tie.weight(i, shift), wj = tie.weight(j, shift), vi = tie.axis_weight(i),
+                   vj = tie.axis_weight(j);
+      Mat3 H = (wi * A - vi * D).transpose() * (wj * A - vj * D);
+      // e . (da x dd) = -da^T [e]x dd.
+      if (projection == Projection::none) H -= (vi * wj - wi * vj) * E;
+      Eigen::Map<Mat3>{blocks + 9 * (j * (j + 1) / 2 + i)} = tie.stiffness * H;
+    }
 }
 
 }  // namespace
 
-Vec3 Tie::difference(const VecX& x) const {
+Vec3 TieMotion::shift(double time) const {
+  const double v = value.at(time, 0);
+  if (!turns) return v * axis;
+  const Vec3 arm = place - centre;
+  return Eigen::AngleAxisd(v, axis) * arm - arm;
+}
+
+Vec3 Tie::difference(const VecX& x, double time) const {
+  const Vec3 moved = shift(time);
   Vec3 d = -offset;
-  for (std::size_t a = 0; a < nodes.size(); ++a) d += weights[a] * node(x, nodes[a]);
+  if (slopes.empty()) d -= moved;
+  for (std::size_t a = 0; a < nodes.size(); ++a) d += weight(a, moved) * node(x, nodes[a]);
   return d;
+}
+
+Vec3 Tie::direction(const VecX& x) const {
+  Vec3 a = axis;
+  for (std::size_t k = 0; k < axis_weights.size(); ++k) a += axis_weights[k] * node(x, nodes[k]);
+  return a;
 }
 
 bool Tie::is_to_world() const { return std::abs(std::accumulate(weights.begin(), weights.end(), 0.0)) > 0.5; }
@@ -69,21 +115,35 @@ TieEnergy::TieEnergy(std::vector<Tie> ties) : ties_(merged(std::move(ties))), st
 void TieEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const Tie& tie = ties_[at(s)];
-    const Vec3 d = tie.difference(pose.x);
-    const double length = d.norm(), stretch = length - tie.rest_length;
+    const Vec3 d = tie.difference(pose.x, pose.time), shift = tie.shift(pose.time);
+    if (tie.slides()) {
+      const Vec3 a = tie.direction(pose.x);
+      *values++ = 0.5 * tie.stiffness * a.cross(d).squaredNorm();
+      if (!gradients) continue;
+      std::fill_n(gradients, 3 * stencils_.size, 0.0);
+      add_sliding_gradient(tie, a, d, shift, gradients);
+      gradients += 3 * stencils_.size;
+      continue;
+    }
+    const double length = d.norm(), stretch = tie.is_slack(length) ? 0 : length - tie.rest_length;
     *values++ = 0.5 * tie.stiffness * stretch * stretch;
     if (!gradients) continue;
     // Two ends in one place have no direction to push in: an unstable equilibrium.
     const Vec3 pull = tie.rest_length == 0 ? Vec3(tie.stiffness * d)
                       : length > 0         ? Vec3(tie.stiffness * stretch / length * d)
                                            : Vec3(Vec3::Zero());
-    spread_over_nodes(tie, pull, stencils_.size, gradients);
+    spread_over_nodes(tie, pull, shift, stencils_.size, gradients);
     gradients += 3 * stencils_.size;
   }
 }
 
 /// k (n n^T + (1 - r/l) (1 - n n^T)): the second part is negative under compression, and left out by a projection.
-Mat3 TieEnergy::stiffness(const Tie& tie, const Vec3& d, Projection projection) {
+Mat3 TieEnergy::stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projection projection) {
+  if (tie.slides()) {
+    const Vec3 a = tie.direction(x);
+    return tie.stiffness * (a.squaredNorm() * Mat3::Identity() - a * a.transpose());
+  }
+  if (tie.is_slack(d.norm())) return Mat3::Zero();
   if (tie.rest_length == 0) return tie.stiffness * Mat3::Identity();
   const double length = std::max({d.norm(), 1e-9 * tie.rest_length, std::numeric_limits<double>::min()});
   double across = 1 - tie.rest_length / length;
@@ -95,37 +155,44 @@ Mat3 TieEnergy::stiffness(const Tie& tie, const Vec3& d, Projection projection) 
 void TieEnergy::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
   for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(stencils_.size)) {
     const Tie& tie = ties_[at(s)];
-    spread_over_nodes(tie, stiffness(tie, tie.difference(pose.x), projection), stencils_.size, blocks);
+    const Vec3 d = tie.difference(pose.x, pose.time), shift = tie.shift(pose.time);
+    if (tie.slides())
+      store_sliding_hessian(tie, tie.direction(pose.x), d, shift, projection, stencils_.size, blocks);
+    else
+      spread_over_nodes(tie, stiffness(tie, d, pose.x, projection), shift, stencils_.size, blocks);
   }
 }
 
 TieDamping::TieDamping(const TieEnergy& of)
     : of_(of), resistance_(of.ties().size(), Mat3::Zero()), start_(of.ties().size(), Vec3::Zero()) {}
 
-void TieDamping::begin_step(const VecX& x_n, double h) {
+void TieDamping::begin_step(const VecX& x_n, double time, double h) {
   for (std::size_t s = 0; s < start_.size(); ++s) {
     const Tie& tie = of_.ties()[s];
-    start_[s] = tie.difference(x_n);
+    start_[s] = tie.difference(x_n, time);
     const Vec3 n = start_[s].norm() > 0 ? Vec3(start_[s].normalized()) : Vec3(Vec3::Zero());
-    resistance_[s] =
-        tie.rest_length == 0 ? Mat3(tie.damping / h * Mat3::Identity()) : Mat3(tie.damping / h * n * n.transpose());
+    const Vec3 along = tie.slides() ? Vec3(tie.direction(x_n).normalized()) : Vec3(Vec3::Zero());
+    resistance_[s] = tie.slides()           ? Mat3(tie.damping / h * (Mat3::Identity() - along * along.transpose()))
+                     : tie.rest_length == 0 ? Mat3(tie.damping / h * Mat3::Identity())
+                                            : Mat3(tie.damping / h * n * n.transpose());
   }
 }
 
 void TieDamping::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const Tie& tie = of_.ties()[at(s)];
-    const Vec3 moved = tie.difference(pose.x) - start_[at(s)], pull = resistance_[at(s)] * moved;
+    const Vec3 moved = tie.difference(pose.x, pose.time) - start_[at(s)], pull = resistance_[at(s)] * moved;
     *values++ = 0.5 * moved.dot(pull);
     if (!gradients) continue;
-    spread_over_nodes(tie, pull, stencils().size, gradients);
+    spread_over_nodes(tie, pull, tie.shift(pose.time), stencils().size, gradients);
     gradients += 3 * stencils().size;
   }
 }
 
-void TieDamping::hessians(const Pose&, Range range, Projection, double* blocks) const {
+void TieDamping::hessians(const Pose& pose, Range range, Projection, double* blocks) const {
   for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(stencils().size))
-    spread_over_nodes(of_.ties()[at(s)], resistance_[at(s)], stencils().size, blocks);
+    spread_over_nodes(of_.ties()[at(s)], resistance_[at(s)], of_.ties()[at(s)].shift(pose.time), stencils().size,
+                      blocks);
 }
 
 }  // namespace pliant

@@ -1,8 +1,24 @@
 #pragma once
 
+#include <memory>
+
 #include "pliant/energies/energy.hpp"
+#include "pliant/math/motion.hpp"
 
 namespace pliant {
+
+/// When a spring resists.
+enum class TieSide { always, longer, shorter };
+
+/// How the place that a tie is held to moves over time, as the body it belongs to is at rest: by a motor.
+struct TieMotion {
+  Keyframes<double> value;  ///< rad or m
+  bool turns = false;       ///< about the axis, or along it
+  Vec3 centre = Vec3::Zero(), axis = Vec3::UnitX(), place = Vec3::Zero();
+
+  /// From `place`, m.
+  Vec3 shift(double time) const;
+};
 
 /// A spring between two places, each of which moves with nodes or stays where it is: d = sum w_i x_i - offset is the
 /// difference of the two, k/2 (|d| - r)^2 its energy. A place in an element or on a face is a weighted sum of nodes, so
@@ -14,8 +30,27 @@ struct Tie {
   double stiffness = 0;         ///< k, N/m
   double rest_length = 0;       ///< r, m
   double damping = 0;           ///< along the spring, of a tie in all directions, N s/m
+  TieSide side = TieSide::always;
+  /// Where not zero, the tie is free along a = axis + sum axis_weights_i x_i, a unit vector but for what bodies give:
+  /// its energy is k/2 |a x d|^2. It has no length then.
+  Vec3 axis = Vec3::Zero();
+  std::vector<double> axis_weights = {};
+  /// Moves what it is held to; `slopes` are what the weights of a body change by as its place does, 1/m.
+  std::shared_ptr<const TieMotion> motion = nullptr;
+  std::vector<Vec3> slopes = {};
 
-  Vec3 difference(const VecX& x) const;
+  Vec3 difference(const VecX& x, double time = 0) const;
+  Vec3 shift(double time) const { return motion ? motion->shift(time) : Vec3(Vec3::Zero()); }
+  double weight(std::size_t k, const Vec3& shift) const {
+    return slopes.empty() ? weights[k] : weights[k] - slopes[k].dot(shift);
+  }
+  bool slides() const { return !axis_weights.empty() || !axis.isZero(0); }
+  Vec3 direction(const VecX& x) const;
+  double axis_weight(std::size_t k) const { return axis_weights.empty() ? 0 : axis_weights[k]; }
+  /// Whether a spring of this length does nothing.
+  bool is_slack(double length) const {
+    return (side == TieSide::longer && length < rest_length) || (side == TieSide::shorter && length > rest_length);
+  }
   /// Whether its other end does not move.
   bool is_to_world() const;
 };
@@ -32,8 +67,8 @@ class TieEnergy final : public Energy {
   void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const override;
 
   const std::vector<Tie>& ties() const { return ties_; }
-  /// What a tie's force changes by as its difference d does, N/m.
-  static Mat3 stiffness(const Tie& tie, const Vec3& d, Projection projection);
+  /// What a tie's force changes by as its difference d does, N/m; x is where the directions of sliding ties are taken.
+  static Mat3 stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projection projection);
 
  private:
   std::vector<Tie> ties_;
@@ -46,7 +81,7 @@ class TieDamping final : public Energy {
  public:
   /// The energy stays where it is.
   explicit TieDamping(const TieEnergy& of);
-  void begin_step(const VecX& x_n, double h);
+  void begin_step(const VecX& x_n, double time, double h);
 
   std::string_view name() const override { return "damping of ties"; }
   const Stencils& stencils() const override { return of_.stencils(); }

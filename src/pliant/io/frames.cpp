@@ -62,8 +62,19 @@ void FrameWriter::set_model(std::shared_ptr<const Model> model) {
   model_ = std::move(model);
   std::vector<std::vector<Index>> nodes;  // per body
   std::vector<VtuCells> cells;
+  element_of_cell_.clear();
+  Index element = 0;
   for (const Body& body : model_->bodies()) {
     std::vector<Index>& list = nodes.emplace_back();
+    const auto elements = body.is_solid() ? body.elements->element_count() : static_cast<Index>(body.surface().size());
+    if (body.rigid) {
+      for (const Triangle& t : body.rigid->triangles)
+        for (Index v : t) list.push_back(model_->nodes() + body.first_carried + v);
+      element_of_cell_.insert(element_of_cell_.end(), body.rigid->triangles.size(), element++);
+      cells.push_back({list, 3});
+      continue;
+    }
+    for (Index e = 0; e < elements; ++e) element_of_cell_.push_back(element++);
     if (body.is_solid())
       list.assign(body.elements->elements().begin(), body.elements->elements().end());
     else
@@ -103,18 +114,48 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   }
   for (const ElementValues& field : elements) in_cells.push_back({std::string(field.name), 1, field.values});
   for (const NodeValues& field : nodes) at_points.push_back({std::string(field.name), field.components, field.values});
+  std::list<std::vector<double>> widened;
+  if (!model_->carried().empty()) {
+    for (VtuField& field : in_cells) field.values = by_cell(std::get<std::span<const double>>(field.values), widened);
+    for (VtuField& field : at_points)
+      field.values = with_carried(std::get<std::span<const double>>(field.values), field.components,
+                                  field.name == "displacement" || field.name == "velocity", widened);
+  }
   FiniteFields finite;
   for (std::vector<VtuField>* fields : {&at_points, &in_cells})
     for (VtuField& field : *fields)
       if (auto* numbers = std::get_if<std::span<const double>>(&field.values)) *numbers = finite.of(*numbers);
   VtuGrid grid;
-  grid.points = finite.of(as_span(state.x));
+  const VecX points = model_->with_carried(state.x);
+  grid.points = finite.of(as_span(points));
   grid.packed_cells = &cells_;
   grid.point_fields = at_points;
   grid.cell_fields = in_cells;
   write_vtu(folder_ / file_name(frame), grid);
   not_finite_ += finite.replaced();
   add_existing(frame, state.time);
+}
+
+/// Values of elements, of which a rigid body has one, for each of the cells.
+std::span<const double> FrameWriter::by_cell(std::span<const double> of_elements,
+                                             std::list<std::vector<double>>& kept) const {
+  std::vector<double>& values = kept.emplace_back();
+  for (Index e : element_of_cell_) values.push_back(of_elements[static_cast<std::size_t>(e)]);
+  return values;
+}
+
+/// Values of nodes, and behind them those of what the nodes carry: sums of them, or zero where they are no motion.
+std::span<const double> FrameWriter::with_carried(std::span<const double> of_nodes, int components, bool is_motion,
+                                                  std::list<std::vector<double>>& kept) const {
+  std::vector<double>& values = kept.emplace_back(of_nodes.begin(), of_nodes.end());
+  for (const CarriedPoint& point : model_->carried())
+    for (int c = 0; c < components; ++c) {
+      double sum = 0;
+      for (std::size_t k = 0; k < 4 && is_motion; ++k)
+        sum += point.weights[k] * of_nodes[static_cast<std::size_t>(components * point.nodes[k] + c)];
+      values.push_back(sum);
+    }
+  return values;
 }
 
 void FrameWriter::add_existing(std::int64_t frame, double time) { list_.push_back({time, file_name(frame)}); }

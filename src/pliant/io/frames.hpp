@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -30,11 +31,15 @@ class FrameWriter {
 
  private:
   std::string file_name(std::int64_t frame) const;
+  std::span<const double> by_cell(std::span<const double> of_elements, std::list<std::vector<double>>& kept) const;
+  std::span<const double> with_carried(std::span<const double> of_nodes, int components, bool is_motion,
+                                       std::list<std::vector<double>>& kept) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<const Model> model_;
   std::vector<FrameField> fields_;
-  VtuPackedCells cells_;  ///< of all bodies, with global node numbers
+  VtuPackedCells cells_;  ///< of all bodies, with global numbers of nodes and, behind them, of what these carry
+  std::vector<Index> element_of_cell_;
   std::vector<PvdFrame> list_;
   std::int64_t not_finite_ = 0;
 };

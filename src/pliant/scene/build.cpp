@@ -8,6 +8,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
+#include "pliant/mesh/write_mesh.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
 #include "pliant/scene/scene.hpp"
 
@@ -250,10 +251,37 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
   return options;
 }
 
+RigidOptions to_rigid(const SceneBody& body) {
+  RigidOptions options;
+  options.name = body.name;
+  options.density = body.density;
+  options.young = body.rigid->young;
+  options.friction = body.rigid->friction;
+  options.velocity = body.velocity;
+  options.angular_velocity = body.angular_velocity;
+  options.shape = body.rigid->shape;
+  const SceneMesh& mesh = body.mesh;
+  if (options.shape) {
+    options.placed.rotation = Eigen::AngleAxisd(mesh.angle, mesh.axis).toRotationMatrix();
+    options.placed.centre = mesh.centre;
+    options.placed.translation = mesh.translate;
+    return options;
+  }
+  TriangleMesh surface;
+  if (!mesh.file.empty() && is_surface_file(mesh.file)) {
+    surface = read_surface(mesh.file);
+    place(mesh, surface.vertices);
+  } else {
+    surface = surface_of(*make_mesh(mesh));
+  }
+  options.surface = std::make_shared<const TriangleMesh>(std::move(surface));
+  return options;
+}
+
 std::vector<Index> vertices_of(const Selection& where, const Body& body) {
   std::vector<Index> vertices = select(where, body);
   if (vertices.empty()) {
-    const InBox box = bounding_box(body.vertices());
+    const InBox box = bounding_box(body.rigid ? std::span<const Vec3>(body.rigid->vertices) : body.vertices());
     throw InputError(fmt::format(
         "'where' = {} selects no vertex of body '{}', which lies between {} and {} m; move or enlarge the selection",
         where.text, body.name, format_vector(box.min), format_vector(box.max)));
@@ -286,12 +314,17 @@ void add_driven_script(const SceneScript& script, ModelBuilder& builder) {
       {script.name, nodes, {}, script.imposition, script.sigma, script.start, script.release, script.driven});
 }
 
-/// Bodies that are attached to each other touch where they are, and do not repel each other, unless a pair says so.
+/// Bodies that are attached or joined to each other touch where they are, and do not repel each other, unless a pair
+/// says so.
 ContactOptions with_attached_pairs(const Scene& scene) {
   ContactOptions options = scene.contact->options;
-  for (const SceneAttachment& attachment : scene.attachments) {
-    if (!attachment.to_body) continue;
-    const std::string &first = scene.bodies[attachment.body].name, &second = scene.bodies[*attachment.to_body].name;
+  std::vector<std::pair<std::size_t, std::size_t>> fastened;
+  for (const SceneAttachment& attachment : scene.attachments)
+    if (attachment.to_body) fastened.emplace_back(attachment.body, *attachment.to_body);
+  for (const SceneJoint& from : scene.joints)
+    if (from.joint.to_body) fastened.emplace_back(from.joint.body, *from.joint.to_body);
+  for (const auto& [body, other] : fastened) {
+    const std::string &first = scene.bodies[body].name, &second = scene.bodies[other].name;
     const bool is_given = std::any_of(options.pairs.begin(), options.pairs.end(), [&](const auto& pair) {
       return (pair.first == first && pair.second == second) || (pair.first == second && pair.second == first);
     });
@@ -318,7 +351,9 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   for (const SceneMuscle& muscle : scene.muscles)
     at_origin(muscle.origin, [&] { return builder.add_muscle(muscle.muscle); });
   for (const SceneBody& body : scene.bodies)
-    at_origin(body.origin, [&] { return builder.add_body(to_options(body, scene.muscles)); });
+    at_origin(body.origin, [&] {
+      return body.rigid ? builder.add_rigid(to_rigid(body)) : builder.add_body(to_options(body, scene.muscles));
+    });
   for (const ScenePin& pin : scene.pins)
     at_origin(pin.origin, [&] { builder.add_pin({pin.name, nodes_of(pin.where, builder.body(pin.body)), pin.axes}); });
   for (const SceneScript& script : scene.scripts)
@@ -349,6 +384,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
                                        *attachment.to_body, attachment.stiffness, attachment.damping});
       builder.attach(static_cast<Index>(attachment.link), nodes_of(attachment.where, builder.body(attachment.body)));
     });
+  for (const SceneJoint& from : scene.joints) at_origin(from.origin, [&] { builder.add_joint(from.joint); });
   for (const SceneSpring& spring : scene.springs) at_origin(spring.origin, [&] { builder.add_spring(spring.spring); });
   for (const auto& energy : scene.energies) builder.add_energy(energy);
   return at_origin(scene.contact ? scene.contact->origin : "", [&] { return builder.build(); });

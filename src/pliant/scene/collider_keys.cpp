@@ -266,4 +266,138 @@ const Section& link_section() {
   return section;
 }
 
+const Section& rigid_section(const Section& rotate) {
+  static const Section section = [&] {
+    Section s{
+        "[[rigid]]",
+        "in [[rigid]]",
+        "A rigid body: it touches soft and rigid ones in [contact], and joints, springs and attachments name it as "
+        "any body. Its mass and inertia are those of its shape, filled with its density.",
+        {},
+        {{{{"sphere"}, {"box"}, {"cylinder"}, {"capsule"}, {"mesh"}}, true}}};
+    s.keys = {{.name = "name",
+               .kind = Kind::text,
+               .summary = "Name of the body in messages and results; must be unique among all bodies.",
+               .example = "\"finger\""}};
+    for (Setting& key : shape_keys())
+      if (key.name == "sphere" || key.name == "box" || key.name == "cylinder" || key.name == "capsule")
+        s.keys.push_back(std::move(key));
+    const std::vector<Setting> rest = {
+        {.name = "mesh",
+         .kind = Kind::text,
+         .summary = "A file with its surface, which must be closed (OBJ, PLY, STL), or with tetrahedra.",
+         .example = "\"finger.obj\""},
+        {.name = "scale",
+         .kind = Kind::factor,
+         .summary = "Scales the mesh, first of the three transformations.",
+         .fallback = "1.0",
+         .limits = kPositive},
+        {.name = "rotate",
+         .kind = Kind::table,
+         .summary = "Then rotates it, or the shape.",
+         .example = "{axis = [0, 0, 1], angle = 45}",
+         .section = &rotate},
+        {.name = "translate",
+         .kind = Kind::vector,
+         .summary = "Then moves it.",
+         .unit = "m",
+         .fallback = "[0.0, 0.0, 0.0]"},
+        {.name = "density",
+         .summary = "Mass over volume.",
+         .unit = "kg/m^3",
+         .fallback = "1000.0",
+         .limits = kPositive,
+         .aliases = {"rho"}},
+        {.name = "young",
+         .summary = "What keeps it in shape: all of it gives way as one, by as little as if it were made of this.",
+         .unit = "Pa",
+         .fallback = "1e8",
+         .limits = kPositive,
+         .aliases = {"E"}},
+        {.name = "friction",
+         .summary = "Coulomb's coefficient against all others; by default that of [contact].",
+         .example = "0.8",
+         .limits = kNotNegative},
+        {.name = "velocity",
+         .kind = Kind::vector,
+         .summary = "Velocity at the start.",
+         .unit = "m/s",
+         .fallback = "[0.0, 0.0, 0.0]"},
+        {.name = "angular_velocity",
+         .kind = Kind::vector,
+         .summary = "Rotation about the centre of mass at the start.",
+         .unit = "rad/s",
+         .fallback = "[0.0, 0.0, 0.0]"}};
+    s.keys.insert(s.keys.end(), rest.begin(), rest.end());
+    return s;
+  }();
+  return section;
+}
+
+const Section& joint_section() {
+  static const Section motor{"joint.motor",
+                             "in 'motor' of [[joint]]",
+                             "Where a hinge or slider is to be at given times, from where it is at rest; linear in "
+                             "between, constant before the first and after the last.",
+                             {{.name = "time",
+                               .summary = "When; increasing from one to the next.",
+                               .unit = "s",
+                               .example = "0.5",
+                               .required = true},
+                              {.name = "angle", .summary = "Of a hinge.", .unit = "degrees", .example = "90"},
+                              {.name = "distance", .summary = "Of a slider.", .unit = "m", .example = "0.1"}},
+                             {{{{"angle"}, {"distance"}}, true}}};
+  static const Section section{
+      "[[joint]]",
+      "in [[joint]]",
+      "Joins a rigid body to another body, or to the world. In [contact], bodies that are joined do not touch each "
+      "other, unless a pair says so.",
+      {{.name = "name", .kind = Kind::text, .summary = "Name of the joint; must be unique.", .example = "\"elbow\""},
+       {.name = "kind",
+        .kind = Kind::choice,
+        .summary = "What it leaves free: `fixed` nothing, `hinge` a turn about its axis, `ball` all turns, `slider` a "
+                   "way along its axis.",
+        .fallback = "\"ball\"",
+        .choices = {"fixed", "hinge", "ball", "slider"}},
+       {.name = "body",
+        .kind = Kind::text,
+        .summary = "The rigid body that it holds; needed when there are several bodies.",
+        .example = "\"forearm\""},
+       {.name = "to_body",
+        .kind = Kind::text,
+        .summary = "The body that it is joined to, rigid or soft; by default the world.",
+        .example = "\"upper-arm\""},
+       {.name = "at",
+        .kind = Kind::vector,
+        .summary = "Where it is, as bodies are at rest.",
+        .unit = "m",
+        .example = "[0, 1, 0]",
+        .required = true},
+       {.name = "axis",
+        .kind = Kind::vector,
+        .summary = "Direction of a hinge or slider, as bodies are at rest.",
+        .fallback = "[0.0, 0.0, 1.0]"},
+       {.name = "stiffness",
+        .summary = "Of each of the ties that it is made of; by default as stiff as the bodies.",
+        .unit = "N/m",
+        .example = "1e6",
+        .limits = kPositive},
+       {.name = "limits",
+        .kind = Kind::span,
+        .summary = "How far a hinge turns (degrees) or a slider goes (m), from where it is at rest: least and most.",
+        .example = "[-30, 90]"},
+       {.name = "motor",
+        .kind = Kind::tables,
+        .summary = "Where it is taken over time.",
+        .example = "[{time = 0, angle = 0}, {time = 1, angle = 90}]",
+        .section = &motor},
+       {.name = "motor_stiffness",
+        .summary = "How hard the motor pulls per distance it is away, at half of the body's size from a hinge's axis; "
+                   "by default as the joint holds.",
+        .unit = "N/m",
+        .example = "1e4",
+        .limits = kPositive}}};
+  return section;
+}
+
 }  // namespace pliant

@@ -29,6 +29,7 @@ Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std
   const auto fail = [&](const std::string& what) {
     throw InputError(fmt::format("{}cut '{}': {}", cut.origin.empty() ? "" : cut.origin + ": ", cut.name, what));
   };
+  if (body.rigid) fail(fmt::format("body '{}' is rigid, and only soft solids can be cut", body.name));
   if (!body.is_solid()) fail(fmt::format("body '{}' is no solid, and only solids can be cut", body.name));
   if (!scene.energies.empty())
     fail("energies from code name nodes by number, which a cut changes; leave out one or the other");

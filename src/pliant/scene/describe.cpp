@@ -155,7 +155,13 @@ std::string describe(const Scene& scene, const Model& model) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const SceneBody& from = scene.bodies[b];
     const Body& body = model.bodies()[b];
-    const InBox box = bounding_box(body.vertices());
+    const InBox box = bounding_box(body.rigid ? std::span<const Vec3>(body.rigid->vertices) : body.vertices());
+    if (body.rigid) {
+      text += fmt::format("  rigid   {}: {:.4g} kg, {} vertices, {} triangles, {} to {} m\n", body.name, body.mass(),
+                          body.rigid->vertices.size(), body.rigid->triangles.size(), format_vector(box.min),
+                          format_vector(box.max));
+      continue;
+    }
     if (body.shell) {
       const ShellMaterial& shell = body.shell->material();
       text += fmt::format("  body    {}: {} vertices, {} triangles, {} to {} m\n", body.name, body.vertices().size(),
@@ -240,6 +246,11 @@ std::string describe(const Scene& scene, const Model& model) {
     text += fmt::format(
         "  attachment {}: {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
         attachment.to_body ? scene.bodies[*attachment.to_body].name : scene.links[attachment.link].link.name);
+  constexpr std::array kRigidJoints = {"fixed", "hinge", "ball", "slider"};
+  for (const SceneJoint& from : scene.joints)
+    text += fmt::format("  joint   {}: {}, {} to {}\n", from.joint.name,
+                        kRigidJoints[static_cast<std::size_t>(from.joint.kind)], scene.bodies[from.joint.body].name,
+                        from.joint.to_body ? scene.bodies[*from.joint.to_body].name : "the world");
   for (std::size_t i = 0; i < scene.springs.size(); ++i) {
     const SpringOptions& spring = scene.springs[i].spring;
     const Tie& tie = model.ties()->ties()[model.ties()->ties().size() - scene.springs.size() + i];

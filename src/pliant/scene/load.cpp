@@ -67,6 +67,16 @@ std::filesystem::path existing_file(const Value& file, const std::filesystem::pa
   return path;
 }
 
+/// Where it is turned and moved to.
+void read_placement(const Value& table, SceneMesh& mesh) {
+  if (const Value* rotate = table.find("rotate")) {
+    mesh.axis = to_direction(rotate->at("axis"), "axis");
+    mesh.angle = rotate->at("angle").number() * kDegree;
+    mesh.centre = to_vector(rotate->at("centre"));
+  }
+  mesh.translate = to_vector(table.at("translate"));
+}
+
 SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const SceneObjects& objects) {
   SceneMesh mesh;
   for (const Setting& key : generator_keys()) {
@@ -91,12 +101,7 @@ SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const 
   }
   const Value& scale = body.at("scale");
   mesh.scale = scale.is_list() ? to_vector(scale) : Vec3::Constant(scale.number());
-  if (const Value* rotate = body.find("rotate")) {
-    mesh.axis = to_direction(rotate->at("axis"), "axis");
-    mesh.angle = rotate->at("angle").number() * kDegree;
-    mesh.centre = to_vector(rotate->at("centre"));
-  }
-  mesh.translate = to_vector(body.at("translate"));
+  read_placement(body, mesh);
   return mesh;
 }
 
@@ -358,6 +363,57 @@ std::size_t link_index(const Value& value, const std::vector<std::string>& links
                                  near.empty() ? "add [[link]]" : fmt::format("did you mean '{}'?", near)));
 }
 
+SceneBody to_rigid(const Value& table, const std::filesystem::path& folder, const std::string& name,
+                   const SceneObjects& objects) {
+  SceneBody body;
+  body.name = name;
+  body.origin = table.origin;
+  body.rigid.emplace();
+  if (table.find("mesh")) {
+    body.mesh = to_mesh(table, folder, objects);
+  } else {
+    body.rigid->shape = to_shape(table);
+    if (const Value* scale = table.find("scale"); scale && scale->given != Given::as_default)
+      fail(scale->origin, "'scale' in [[rigid]] goes with 'mesh'; a shape has its size");
+    read_placement(table, body.mesh);
+  }
+  body.rigid->young = table.at("young").number();
+  if (const Value* friction = table.find("friction")) body.rigid->friction = friction->number();
+  body.density = table.at("density").number();
+  body.velocity = to_vector(table.at("velocity"));
+  body.angular_velocity = to_vector(table.at("angular_velocity"));
+  return body;
+}
+
+SceneJoint to_joint(const Value& table, const std::string& name, std::size_t body,
+                    const std::vector<std::string>& bodies) {
+  static const std::vector<std::string> kKinds = {"fixed", "hinge", "ball", "slider"};
+  JointOptions joint;
+  joint.name = name;
+  joint.body = body;
+  joint.kind =
+      static_cast<RigidJoint>(std::find(kKinds.begin(), kKinds.end(), table.at("kind").text()) - kKinds.begin());
+  if (const Value* to = table.find("to_body")) joint.to_body = body_named(*to, bodies);
+  joint.place = to_vector(table.at("at"));
+  joint.axis = to_direction(table.at("axis"), "axis");
+  if (const Value* given = table.find("stiffness")) joint.stiffness = given->number();
+  if (const Value* given = table.find("motor_stiffness")) joint.motor_stiffness = given->number();
+  const double unit = joint.kind == RigidJoint::hinge ? kDegree : 1;
+  if (const Value* limits = table.find("limits"))
+    joint.limits = {unit * limits->list()[0].number(), unit * limits->list()[1].number()};
+  if (const Value* motor = table.find("motor")) {
+    double previous = -std::numeric_limits<double>::infinity();
+    const std::string key = joint.kind == RigidJoint::hinge ? "angle" : "distance";
+    for (const Value& frame : motor->list()) {
+      const double time = later_time(frame, previous);
+      const Value* value = frame.find(key);
+      if (!value) fail(frame.origin, fmt::format("the motor of a {} is given by '{}'", table.at("kind").text(), key));
+      joint.motor.keys.push_back({time, unit * value->number()});
+    }
+  }
+  return {joint, table.origin};
+}
+
 SceneLink to_link(const Value& table, const std::string& name, const std::vector<std::string>& before) {
   static const std::vector<std::string> kJoints = {"fixed", "hinge", "ball", "free"};
   LinkOptions link;
@@ -538,10 +594,19 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
   read_output(root.at("output"), scene);
   read_picture(root.at("picture"), scene.picture);
   read_time(root, scene);
-  if (root.at("body").list().empty()) fail(root.at("body").origin, "a scene needs at least one [[body]]");
-  const std::vector<std::string> bodies = names_of(&root.at("body"), "body");
+  std::vector<std::string> bodies = names_of(root.find("body"), "body");
   for (std::size_t i = 0; i < bodies.size(); ++i)
     scene.bodies.push_back(to_body(root.at("body").list()[i], folder, bodies[i], objects));
+  const std::vector<std::string> rigid = names_of(root.find("rigid"), "rigid");
+  for (std::size_t i = 0; i < rigid.size(); ++i) {
+    const Value& table = root.find("rigid")->list()[i];
+    if (std::find(bodies.begin(), bodies.end(), rigid[i]) != bodies.end())
+      fail(table.origin, fmt::format("the name '{}' is taken by a [[body]]; give each its own", rigid[i]));
+    scene.bodies.push_back(to_rigid(table, folder, rigid[i], objects));
+  }
+  bodies.insert(bodies.end(), rigid.begin(), rigid.end());
+  if (bodies.empty())
+    fail(root.origin, "a scene needs at least one body; add [[body]] for one that deforms, or [[rigid]]");
 
   const auto each = [&](const std::string& kind, auto&& add) {
     const Value* list = root.find(kind);
@@ -596,6 +661,9 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
         *number = given->number();
       }
     scene.attachments.push_back(std::move(attachment));
+  });
+  each("joint", [&](const Value& table, const std::string& name, std::size_t body) {
+    scene.joints.push_back(to_joint(table, name, body, bodies));
   });
   each("spring", [&](const Value& table, const std::string& name, std::size_t body) {
     SpringOptions spring;

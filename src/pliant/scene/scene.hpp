@@ -51,6 +51,13 @@ struct SceneRegion {
   std::string origin;
 };
 
+/// What makes a body rigid: its shape, or none where its mesh is the surface of what it fills.
+struct SceneRigid {
+  std::optional<Shape> shape;
+  double young = 1e8;    ///< Pa
+  double friction = -1;  ///< negative: the common one
+};
+
 struct SceneBody {
   std::string name;
   SceneMesh mesh;
@@ -62,6 +69,7 @@ struct SceneBody {
   std::vector<SceneFibres> fibres;
   std::optional<SpringStiffness> springs;  ///< a network in place of a solid
   std::optional<ShellMaterial> shell;      ///< a shell of the mesh's triangles in place of it
+  std::optional<SceneRigid> rigid;         ///< a rigid body in place of all that
   std::optional<SceneMesh> visual;         ///< a file with a finer surface that moves with it, put where its mesh is
   RayleighDamping damping;
   std::vector<SceneRegion> regions;  ///< a later one holds where two overlap
@@ -152,6 +160,11 @@ struct SceneSpring {
   std::string origin;
 };
 
+struct SceneJoint {
+  JointOptions joint;
+  std::string origin;
+};
+
 /// A cut of a body's mesh at rest, made before the first step that begins at `time` or later.
 struct SceneCut {
   std::string name;
@@ -206,7 +219,7 @@ struct Scene {
   Keyframes<Vec3> gravity_keyframes;  ///< over time, in place of it
   MassKind mass = MassKind::lumped;
   ColliderLaw collider_law = ColliderLaw::barrier;
-  std::vector<SceneBody> bodies;
+  std::vector<SceneBody> bodies;  ///< rigid ones last
   std::vector<ScenePin> pins;
   std::vector<SceneScript> scripts;
   std::vector<SceneLoad> loads;
@@ -216,6 +229,7 @@ struct Scene {
   std::vector<SceneLink> links;  ///< parents before their children
   std::vector<SceneAttachment> attachments;
   std::vector<SceneSpring> springs;
+  std::vector<SceneJoint> joints;
   std::vector<SceneCut> cuts;  ///< by time
   std::optional<SceneContact> contact;
   SceneSolver solver;

@@ -65,9 +65,10 @@ struct VertexView {
         sets(mesh.sets()),
         source(mesh.source()),
         dropped(mesh.dropped_vertices()) {}
+  /// Of a rigid body, its surface.
   VertexView(const Body& body)
-      : vertices(body.vertices()),
-        surface(body.surface()),
+      : vertices(body.rigid ? std::span<const Vec3>(body.rigid->vertices) : body.vertices()),
+        surface(body.rigid ? std::span<const Triangle>(body.rigid->triangles) : body.surface()),
         sets(body.sets()),
         source(body.source()),
         dropped(body.is_solid() ? body.mesh->dropped_vertices() : 0) {}

@@ -108,6 +108,16 @@ Eigen::Vector4d AnchorFinder::nearest_inside(std::size_t tet, const Vec3& place)
 
 Anchor AnchorFinder::find(const Vec3& place) const {
   Anchor anchor;
+  if (const RigidShape* rigid = body_.rigid.get()) {  // all of space moves with it
+    const std::array<double, 4> weights = rigid->weights(place);
+    Aabb box;
+    for (const Vec3& p : rigid->vertices) box.include(p);
+    anchor.distance = (box.min - place).cwiseMax(place - box.max).cwiseMax(0).norm();
+    anchor.element = 0;
+    anchor.nodes = {0, 1, 2, 3};
+    anchor.weights.assign(weights.begin(), weights.end());
+    return anchor;
+  }
   double least = 0;
   anchor.element = nearest(place, least);
   anchor.distance = std::sqrt(least);

@@ -51,10 +51,18 @@ void add_network(const Body& body, ContactBody& contact) {
 
 }  // namespace
 
-ContactBody contact_body(const Body& body) {
+ContactBody contact_body(const Body& body, Index nodes) {
   ContactBody contact;
   contact.name = body.name;
   contact.mass = body.mass();
+  if (body.rigid) {
+    const Index first = nodes + body.first_carried;
+    for (const Triangle& t : body.rigid->triangles)
+      contact.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+    contact.friction = body.rigid->friction;
+    contact.frame = body.nodes;
+    return contact;
+  }
   if (body.is_solid())
     add_solid(body, contact);
   else

@@ -14,7 +14,7 @@ std::optional<Grab> grab_along_ray(const Model& model, const VecX& x, const Vec3
   std::optional<Grab> nearest;
   double least = std::numeric_limits<double>::infinity();
   for (const Body& body : model.bodies()) {
-    for (const Triangle& triangle : body.surface()) {
+    for (const Triangle& triangle : body.surface()) {  // of a rigid body, its frame, which lies within
       // Moeller and Trumbore, "Fast, minimum storage ray/triangle intersection", 1997; either side.
       std::array<Index, 3> nodes;
       for (std::size_t a = 0; a < 3; ++a) nodes[a] = body.nodes.begin + triangle[a];

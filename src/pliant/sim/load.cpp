@@ -87,9 +87,21 @@ bool follows(const LoadOptions& options) {
 
 DeadLoad dead_load(const LoadOptions& options, const Body& body, const VecX& rest) {
   check(options);
+  if (body.rigid && options.kind != LoadKind::force)
+    fail(options, fmt::format("body '{}' is rigid, and takes 'force' alone", body.name));
   const auto nodes = static_cast<Index>(rest.size() / 3);
   if (options.kind == LoadKind::body_force) return body_force(options, body, nodes);
   VecX f = VecX::Zero(rest.size());
+  if (options.kind == LoadKind::force && body.rigid) {  // at its surface's vertices
+    std::vector<Index> frame;
+    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) frame.push_back(i);
+    for (Index v : options.vertices) {
+      const std::array<double, 4> weights = body.rigid->weights(body.rigid->vertices[at(v)]);
+      for (std::size_t k = 0; k < 4; ++k)
+        node(f, frame[k]) += weights[k] / static_cast<double>(options.vertices.size()) * options.vector;
+    }
+    return gather(options, frame, f);
+  }
   if (options.kind == LoadKind::force) {
     std::vector<Index> pulled = body.nodes_of(options.vertices);
     for (Index& i : pulled) i += body.nodes.begin;
@@ -107,6 +119,7 @@ DeadLoad dead_load(const LoadOptions& options, const Body& body, const VecX& res
 
 SurfaceLoad surface_load(const LoadOptions& options, const Body& body, const VecX& rest) {
   check(options);
+  if (body.rigid) fail(options, fmt::format("body '{}' is rigid, and takes 'force' alone", body.name));
   const auto faces = std::make_shared<const FaceSet>(surface_faces(body, options.vertices));
   SurfaceLoad load{options.name, options.kind, faces, options.pressure, options.vector, options.gas, 0, options.factor};
   if (options.kind != LoadKind::gas) return load;

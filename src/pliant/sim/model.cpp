@@ -30,6 +30,13 @@ Mass assemble_mass(MassKind kind, Index nodes, const std::vector<Body>& bodies,
       }
       continue;
     }
+    if (body.rigid) {  // points, whichever mass others have
+      for (Index p = body.nodes.begin; p < body.nodes.end; ++p) {
+        lumped[p] += body.rigid->mass / 4;
+        *consistent.block(pattern->find(p, p)) += body.rigid->mass / 4;
+      }
+      continue;
+    }
     const FeMesh& mesh = *body.elements;
     const ReferenceElement& reference = mesh.reference();
     const std::size_t n = reference.nodes();
@@ -79,10 +86,12 @@ const std::map<std::string, std::vector<Index>>& Body::sets() const {
 const std::string& Body::source() const { return is_solid() ? mesh->source() : network->source; }
 
 std::vector<Index> Body::nodes_of(std::span<const Index> vertices) const {
+  if (rigid) return vertices.empty() ? std::vector<Index>() : std::vector<Index>{0, 1, 2, 3};
   return is_solid() ? elements->nodes_of(vertices) : std::vector<Index>(vertices.begin(), vertices.end());
 }
 
 double Body::mass() const {
+  if (rigid) return rigid->mass;
   return density *
          (is_solid() ? mesh->total_volume() : std::accumulate(network->measure.begin(), network->measure.end(), 0.0));
 }
@@ -126,10 +135,38 @@ std::size_t ModelBuilder::add_body(BodyOptions options) {
     add_network(options, body);
   else
     add_solid(options, body);
+  if (options.rigid) {
+    body.rigid = options.rigid;
+    body.first_carried = static_cast<Index>(carried_.size());
+    const Index first = body.nodes.begin;
+    for (const Vec3& p : body.rigid->vertices)
+      carried_.push_back({{first, first + 1, first + 2, first + 3}, body.rigid->weights(p)});
+  }
   nodes_ = body.nodes.end;
   bodies_.push_back(std::move(body));
   options_.push_back(std::move(options));
   return bodies_.size() - 1;
+}
+
+/// Its frame is a tetrahedron of a law that is soft against nothing but strain, as stiff as the whole body would be.
+std::size_t ModelBuilder::add_rigid(const RigidOptions& from) {
+  constexpr double kPoisson = 0.25;
+  auto shape = std::make_shared<const RigidShape>(make_rigid_shape(from));
+  BodyOptions options;
+  options.name = from.name;
+  options.mesh = frame_mesh(*shape);
+  const double volume = options.mesh->total_volume();
+  options.material = {find_law("fixed-corotated"), lame_from_young(from.young * shape->volume / volume, kPoisson)};
+  options.density = shape->mass / volume;
+  options.velocity = from.velocity;
+  options.angular_velocity = from.angular_velocity;
+  options.rigid = std::move(shape);
+  return add_body(std::move(options));
+}
+
+void ModelBuilder::add_joint(const JointOptions& options) {
+  const std::vector<Tie> ties = make_joint(options, bodies_);
+  ties_.insert(ties_.end(), ties.begin(), ties.end());
 }
 
 void ModelBuilder::add_solid(const BodyOptions& options, Body& body) const {
@@ -397,6 +434,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     model->ties_ = std::make_shared<TieEnergy>(ties_);
     model->energies_.push_back(model->ties_.get());
   }
+  model->carried_ = carried_;
   model->rest_ = rest_positions();
   model->surface_loads_ = surface_loads_;
   std::vector<PressureEnergy> pressures;  // for what they couple
@@ -424,17 +462,24 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   if (by_barrier) {
     std::vector<ContactBody> touching;
     for (const Body& body : bodies_) {
-      touching.push_back(contact_body(body));
+      touching.push_back(contact_body(body, nodes_));
       touching.back().is_driven = body.is_link();
     }
     const ContactOptions options = contact_ ? *contact_ : ContactOptions{.bodies = false};
-    model->contact_ = make_contact_model(options, model->rest_, touching, colliders_, obstacles_);
+    model->contact_ = make_contact_model(options, model->rest_, touching, colliders_, obstacles_, carried_);
   } else if (!obstacles_.empty()) {
     throw InputError(
         fmt::format("collider '{}' is a surface, which no penalty keeps bodies away from; leave "
                     "simulation.colliders = \"barrier\"",
                     obstacles_.front().name));
   }
+  if (!colliders_.empty() && !by_barrier)
+    for (const Body& body : bodies_)
+      if (body.rigid)
+        throw InputError(
+            fmt::format("body '{}' is rigid, and colliders keep its nodes out, not its surface, by a penalty; leave "
+                        "simulation.colliders = \"barrier\"",
+                        body.name));
   if (!colliders_.empty() && (!by_barrier || !links_.empty())) add_penalty(*model, by_barrier);
   model->initial_.activation = model->activation({}, 0);
   model->initial_.x = model->rest_;

@@ -17,8 +17,10 @@
 #include "pliant/rigid/mass_points.hpp"
 #include "pliant/sim/boundary.hpp"
 #include "pliant/sim/grab.hpp"
+#include "pliant/sim/joint.hpp"
 #include "pliant/sim/load.hpp"
 #include "pliant/sim/mass.hpp"
+#include "pliant/sim/rigid_body.hpp"
 #include "pliant/sim/tie.hpp"
 
 namespace pliant {
@@ -32,7 +34,8 @@ struct RayleighDamping {
 };
 
 /// A deformable body and its place in the node array: a solid of finite elements, or a network of springs or a shell of
-/// triangles, which have no mesh, elements, law and elastic energy.
+/// triangles, which have no mesh, elements, law and elastic energy. A rigid body is a solid of one stiff tetrahedron,
+/// its frame, which carries the surface that touches and is drawn.
 struct Body {
   std::string name;
   std::shared_ptr<const TetMesh> mesh;
@@ -47,6 +50,8 @@ struct Body {
   std::shared_ptr<const ElasticEnergy> elastic;
   std::shared_ptr<const SpringEnergy> springs;
   std::shared_ptr<const ShellEnergy> shell;
+  std::shared_ptr<const RigidShape> rigid;  ///< null unless it is a rigid body; its density is that of the frame
+  Index first_carried = 0;                  ///< of its surface's vertices in Model::carried()
 
   bool is_solid() const { return mesh != nullptr; }
   /// The points of a rigid link, which joints move.
@@ -60,7 +65,7 @@ struct Body {
   std::span<const Triangle> surface() const;
   const std::map<std::string, std::vector<Index>>& sets() const;
   const std::string& source() const;
-  /// The body's own nodes that a set of its vertices holds.
+  /// The body's own nodes that a set of its vertices holds; of a rigid body, all four.
   std::vector<Index> nodes_of(std::span<const Index> vertices) const;
   double mass() const;  ///< kg
 };
@@ -82,7 +87,8 @@ struct BodyOptions {
   SpringStiffness springs;
   /// Makes the triangles of the network a shell, in place of its springs; shares of the volume are its measure.
   std::optional<ShellMaterial> shell;
-  double density = 1000;  ///< kg/m^3, of cloth kg/m^2
+  std::shared_ptr<const RigidShape> rigid;  ///< of which the mesh is the frame; see add_rigid
+  double density = 1000;                    ///< kg/m^3, of cloth kg/m^2
   RayleighDamping damping;
   Vec3 velocity = Vec3::Zero();          ///< at t = 0, m/s
   Vec3 angular_velocity = Vec3::Zero();  ///< at t = 0 about the centre of mass, rad/s
@@ -157,6 +163,14 @@ class Model {
   std::span<const std::shared_ptr<const Energy>> more_energies() const { return more_energies_; }
   /// Springs between places, and attachments of bodies to each other; null when there are none.
   const TieEnergy* ties() const { return ties_.get(); }
+  /// The vertices of the surfaces of rigid bodies, as sums of nodes. Behind the nodes they are what is drawn.
+  const std::vector<CarriedPoint>& carried() const { return carried_; }
+  /// Positions, or whatever is linear in them, of the nodes and of what they carry.
+  VecX with_carried(const VecX& x) const {
+    VecX all;
+    append_carried(carried_, x, all);
+    return all;
+  }
   /// Couples the nodes of every energy and of the mass matrix.
   std::shared_ptr<const BlockPattern> pattern() const { return pattern_; }
   State rest_state() const { return initial_; }
@@ -181,6 +195,7 @@ class Model {
   std::vector<const Energy*> energies_;
   std::vector<std::shared_ptr<const Energy>> more_energies_;
   std::shared_ptr<const TieEnergy> ties_;
+  std::vector<CarriedPoint> carried_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
 };
@@ -194,6 +209,8 @@ class ModelBuilder {
  public:
   /// Returns the body's index.
   std::size_t add_body(BodyOptions options);
+  /// A rigid body. Returns its index among all bodies. Throws InputError.
+  std::size_t add_rigid(const RigidOptions& options);
   const Body& body(std::size_t index) const { return bodies_[index]; }
   void set_gravity(const Vec3& gravity) { gravity_ = gravity; }
   /// Over time, in place of a constant one.
@@ -223,6 +240,7 @@ class ModelBuilder {
   /// Between bodies that are there already. Throws InputError.
   void add_spring(const SpringOptions& options) { ties_.push_back(make_spring(options, bodies_)); }
   void add_attachment(const AttachmentOptions& options);
+  void add_joint(const JointOptions& options);
   /// Any further potential of the positions; its stencils name global nodes.
   void add_energy(std::shared_ptr<const Energy> energy);
   std::shared_ptr<const Model> build();
@@ -254,6 +272,7 @@ class ModelBuilder {
   std::vector<SurfaceLoad> surface_loads_;
   std::vector<std::shared_ptr<const Energy>> energies_;
   std::vector<Tie> ties_;
+  std::vector<CarriedPoint> carried_;
   Vec3 gravity_ = Vec3::Zero();
   Keyframes<Vec3> gravity_keyframes_;
   MassKind mass_kind_ = MassKind::lumped;

@@ -37,6 +37,7 @@ void add_end(const Body& body, const Anchor& anchor, double sign, Tie& tie) {
 
 double size_of(const Body& body) {
   Aabb box;
+  if (body.rigid) return body.rigid->size();
   for (const Vec3& p : body.vertices()) box.include(p);
   return (box.max - box.min).norm();
 }
@@ -117,6 +118,9 @@ std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::ve
   const Body &body = body_of(what, options.body, bodies), &other = body_of(what, options.to_body, bodies);
   if (options.body == options.to_body)
     throw InputError(fmt::format("{}: body '{}' cannot be attached to itself; name another body", what, body.name));
+  if (body.rigid)
+    throw InputError(fmt::format("{}: body '{}' is rigid; fasten the other one to it (body = \"{}\", to_body = \"{}\")",
+                                 what, body.name, other.name, body.name));
   if (options.vertices.empty()) throw InputError(fmt::format("{}: it selects no vertices", what));
   const double stiffness = options.stiffness > 0
                                ? options.stiffness
@@ -124,7 +128,8 @@ std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::ve
   check_tie(what, stiffness, options.damping);
   const AnchorFinder finder(other);
   // A tie across a gap pulls at the last element beside it by a lever as long as the gap.
-  const double far = std::min(size_of(other) / 2, other.is_solid() ? element_size(other) : size_of(other));
+  const double far =
+      std::min(size_of(other) / 2, other.is_solid() && !other.rigid ? element_size(other) : size_of(other));
   std::vector<Tie> ties;
   for (Index i : body.nodes_of(options.vertices)) {
     const Anchor own{{i}, {1}, 0, -1};

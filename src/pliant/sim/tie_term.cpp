@@ -14,7 +14,7 @@ void TieTerm::begin_step(const StepProblem& problem) {
   const std::vector<Tie>& ties = energy_.ties();
   is_damped_ =
       problem.has_inertia() && std::any_of(ties.begin(), ties.end(), [](const Tie& tie) { return tie.damping > 0; });
-  if (is_damped_) damping_.begin_step(problem.x_n, problem.h);
+  if (is_damped_) damping_.begin_step(problem.x_n, problem.start, problem.h);
 }
 
 double TieTerm::value(const Pose& pose) { return springs_.value(pose) + (is_damped_ ? dampers_.value(pose) : 0); }
@@ -33,7 +33,7 @@ double TieTerm::stored(const Pose& pose, VecX* g) { return g ? springs_.add_grad
 
 Mat3 TieTerm::stiffness(std::size_t tie, const VecX& x) const {
   const Tie& of = energy_.ties()[tie];
-  Mat3 B = TieEnergy::stiffness(of, of.difference(x), Projection::analytic);
+  Mat3 B = TieEnergy::stiffness(of, of.difference(x), x, Projection::analytic);
   if (is_damped_) B += damping_.resistance(tie);
   return B;
 }

@@ -58,6 +58,8 @@ std::uint64_t hash_materials(const Model& model) {
       for (double stiffness : body.springs->stiffness()) hash.add(stiffness);
       continue;
     }
+    if (body.rigid)
+      for (const Vec3& p : body.rigid->vertices) hash.add(VecX(p));
     hash.add(body.law->info().name);
     for (const Lame& lame : body.lame) {
       hash.add(lame.mu);
@@ -82,6 +84,17 @@ std::uint64_t hash_materials(const Model& model) {
       for (double weight : tie.weights) hash.add(weight);
       hash.add(VecX(tie.offset));
       for (double number : {tie.stiffness, tie.rest_length, tie.damping}) hash.add(number);
+      if (tie.side != TieSide::always) hash.add(static_cast<std::int64_t>(tie.side));
+      if (tie.slides()) {
+        hash.add(VecX(tie.axis));
+        for (double weight : tie.axis_weights) hash.add(weight);
+      }
+      if (!tie.motion) continue;
+      for (const auto& key : tie.motion->value.keys) {
+        hash.add(key.time);
+        hash.add(key.value);
+      }
+      for (const Vec3& v : {tie.motion->centre, tie.motion->axis, tie.motion->place}) hash.add(VecX(v));
     }
   hash.add(static_cast<std::int64_t>(model.mass().kind()));
   hash.add(model.mass().lumped());

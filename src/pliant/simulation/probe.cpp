@@ -102,6 +102,7 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
                          body.shell ? "a shell" : "a network of springs"));
     }
     if (has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::cavity; })) {
+      if (body.rigid) fail(fmt::format("body '{}' is rigid, and has no cavity that could change", body.name));
       probe.cavity = surface_faces(body, vertices);
       if (!probe.cavity.is_closed())
         fail("'cavity' needs a closed wall, and the selected faces have a rim; select all of it, such as \"inner\"");

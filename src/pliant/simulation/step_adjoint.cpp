@@ -16,6 +16,7 @@ void check_for_gradients(const Model& model, Integrator integrator) {
   if (model.contact()) refuse("contact");
   if (model.colliders()) refuse("colliders");
   if (model.articulation()) refuse("links");
+  if (!model.carried().empty()) refuse("rigid bodies");
   for (const SurfaceLoad& load : model.surface_loads()) {
     if (load.kind == LoadKind::gas) refuse(fmt::format("gas (load '{}')", load.name));
     if (!load.has_potential())

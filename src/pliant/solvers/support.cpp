@@ -48,6 +48,10 @@ void refuse_body(const Model& model, const Body& body, const SolverSupport& can,
       refuse(body.shell ? "is a shell, and it moves solids only" : "is made of springs, and it moves solids only");
     return;
   }
+  if (body.rigid) {
+    if (!can.rigid) refuse("is rigid ([[rigid]]), and it moves soft bodies only");
+    return;
+  }
   const int order = body.elements->reference().order();
   if (order > can.highest_order)
     refuse(fmt::format("has elements of order {}, and it takes order {} only; set order = {}", order, can.highest_order,

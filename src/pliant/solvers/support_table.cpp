@@ -69,6 +69,8 @@ std::span<const SolverFeature> solver_features() {
       SolverFeature{"colliders", "`[[collider]]`: rigid obstacles", [](const S& s) { return yes(s.colliders); }},
       SolverFeature{"friction", "with colliders, and in contact", [](const S& s) { return yes(s.friction); }},
       SolverFeature{"links", "`[[link]]`: rigid links and joints", [](const S& s) { return yes(s.links); }},
+      SolverFeature{"rigid bodies", "`[[rigid]]` and `[[joint]]`: rigid bodies that touch and are joined to others",
+                    [](const S& s) { return yes(s.rigid); }},
       SolverFeature{"cloth", "shells, cloth and other networks of springs", [](const S& s) { return yes(s.cloth); }},
       SolverFeature{"fibres", "fibres and muscles", [](const S& s) { return yes(s.fibres); }},
       SolverFeature{"order", "the highest order of elements",

@@ -60,6 +60,27 @@ bool crosses(const Body& body, const VecX& x, const Vec3& point, const Vec3& nor
 
 }  // namespace
 
+/// A hand holds three nodes. Of a rigid body these are three of its frame, at the place of them that comes nearest.
+void LiveScene::hold_frame(const Body& body, Place& place) const {
+  std::array<double, 4> weights = {0, 0, 0, 0};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (place.nodes[a] < model().nodes()) {  // the frame's own
+      weights[at(place.nodes[a] - body.nodes.begin)] += place.weights[a];
+      continue;
+    }
+    const CarriedPoint& point = model().carried()[at(place.nodes[a] - model().nodes())];
+    for (std::size_t k = 0; k < 4; ++k) weights[k] += place.weights[a] * point.weights[k];
+  }
+  const auto left_out =
+      std::min_element(weights.begin(), weights.end(), [](double a, double b) { return std::abs(a) < std::abs(b); }) -
+      weights.begin();
+  for (std::size_t k = 0, a = 0; k < 4; ++k) {
+    if (static_cast<std::ptrdiff_t>(k) == left_out) continue;
+    place.nodes[a] = body.nodes.begin + static_cast<Index>(k);
+    place.weights[a++] = weights[k] + weights[at(left_out)] / 3;
+  }
+}
+
 std::optional<LiveScene::Place> LiveScene::find(int view, const Pointed& pointed) const {
   check_view(view);
   const VecX& x = state(view).x;
@@ -69,6 +90,10 @@ std::optional<LiveScene::Place> LiveScene::find(int view, const Pointed& pointed
     if (!grab) return std::nullopt;
     place.nodes = grab->nodes;
     place.at.weights = grab->weights;
+    for (std::size_t b = 0; b < model().bodies().size(); ++b)
+      if (const Body& body = model().bodies()[b];
+          body.rigid && grab->nodes[0] >= body.nodes.begin && grab->nodes[0] < body.nodes.end)
+        place.at.triangle = surface_.first_triangle[b];
     for (std::size_t t = 0; t < surface_.triangles.size(); ++t) {
       const Triangle& triangle = surface_.triangles[t];
       if (surface_.nodes[at(triangle[0])] == grab->nodes[0] && surface_.nodes[at(triangle[1])] == grab->nodes[1] &&
@@ -84,7 +109,9 @@ std::optional<LiveScene::Place> LiveScene::find(int view, const Pointed& pointed
       place.nodes[a] = surface_.nodes[at(surface_.triangles[at(place.at.triangle)][a])];
   }
   place.body = surface_.body_of_triangle(place.at.triangle);
-  place.point = Grab{place.nodes, place.at.weights}.point(x);
+  place.weights = place.at.weights;
+  if (const Body& body = model().bodies()[place.body]; body.rigid) hold_frame(body, place);
+  place.point = Grab{place.nodes, place.weights}.point(x);
   return place;
 }
 
@@ -94,7 +121,7 @@ const LiveScene::Holding* LiveScene::grab(Hand hand, const ask::Grab& ask) {
   hold();
   if (!place) return nullptr;
   const Body& body = model().bodies()[place->body];
-  Grab grab{place->nodes, place->at.weights, ask.target.value_or(place->point), strength_ * kGravity * body.mass()};
+  Grab grab{place->nodes, place->weights, ask.target.value_or(place->point), strength_ * kGravity * body.mass()};
   try {
     check_grabs(model(), std::span(&grab, 1));
   } catch (const InputError&) {
@@ -140,6 +167,7 @@ void LiveScene::hold() {
 std::vector<Index> LiveScene::patch(const Place& place, const std::optional<double>& radius) const {
   const Body& body = model().bodies()[place.body];
   const double reach = radius.value_or(0.05 * size_of(body));
+  if (body.rigid) return {0, 1, 2, 3};
   const Vec3 centre = Grab{place.nodes, place.at.weights}.point(model().rest());
   const auto most = std::max_element(place.at.weights.begin(), place.at.weights.end()) - place.at.weights.begin();
   std::vector<Index> vertices = {place.nodes[at(most)] - body.nodes.begin};
@@ -211,7 +239,7 @@ void LiveScene::cut(const ask::Cut& ask) {
   for (int b = ask.body.value_or(0); b < (ask.body ? *ask.body + 1 : bodies); ++b) {
     const Body& body = model().bodies()[at(b)];
     const VecX& x = ask.is_now ? state(ask.view).x : model().rest();
-    if (!ask.body && (!body.is_solid() || !crosses(body, x, ask.point, ask.normal))) continue;
+    if (!ask.body && (!body.is_solid() || body.rigid || !crosses(body, x, ask.point, ask.normal))) continue;
     SceneCut cut;
     cut.name = fmt::format("by hand {}", cuts_.size() + 1);
     cut.body = at(b);

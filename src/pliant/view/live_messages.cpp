@@ -25,10 +25,11 @@ Json describe_body(const Model& model, const Scene& scene, const Surface& surfac
   const Body& body = model.bodies()[b];
   const bool is_link = body.is_link();
   Json json = {{"name", body.name},
-               {"kind", body.is_solid() ? "solid"
-                        : is_link       ? "link"
-                                        : "springs"},
-               {"material", is_link || !body.is_solid() ? "" : scene.bodies[b].material},
+               {"kind", body.rigid        ? "rigid"
+                        : body.is_solid() ? "solid"
+                        : is_link         ? "link"
+                                          : "springs"},
+               {"material", is_link || !body.is_solid() || body.rigid ? "" : scene.bodies[b].material},
                {"young", nullptr},
                {"poisson", nullptr},
                {"density", body.density},
@@ -221,7 +222,7 @@ Drawing LiveScene::draw(int number, Colour colour) {
   Drawing drawing;
   drawing.time = view.state().time;
   drawing.step = view.state().step;
-  surface_.gather(view.state().x, drawing.positions);
+  surface_.gather(model().with_carried(view.state().x), drawing.positions);
   std::vector<double>& values = drawing.values;
   switch (colour) {
     case Colour::none:
@@ -238,11 +239,13 @@ Drawing LiveScene::draw(int number, Colour colour) {
       break;
     }
     case Colour::speed:
-      for (Index i : surface_.nodes) values.push_back(node(view.state().v, i).norm());
+      for (const VecX v = model().with_carried(view.state().v); Index i : surface_.nodes)
+        values.push_back(node(v, i).norm());
       break;
     case Colour::error: {
       const State& other = views_[views_.size() > 1 ? at(1 - number) : 0].state();
-      for (Index i : surface_.nodes) values.push_back((node(view.state().x, i) - node(other.x, i)).norm());
+      for (const VecX apart = model().with_carried(view.state().x - other.x); Index i : surface_.nodes)
+        values.push_back(node(apart, i).norm());
       break;
     }
     case Colour::refreshed:
@@ -302,7 +305,8 @@ Json LiveScene::telemetry() {
                   {"figures", std::move(figures)}};
     if (views_.size() > 1) {
       double sum = 0;
-      for (Index i : surface_.nodes) sum += (node(view.state().x, i) - node(state(0).x, i)).squaredNorm();
+      for (const VecX apart = model().with_carried(view.state().x - state(0).x); Index i : surface_.nodes)
+        sum += node(apart, i).squaredNorm();
       entry["error"] = number_or_null(std::sqrt(sum / std::max<double>(1, static_cast<double>(surface_.nodes.size()))));
     }
     views.push_back(std::move(entry));

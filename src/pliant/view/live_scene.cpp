@@ -45,7 +45,7 @@ LiveScene::LiveScene(Scene scene, std::string path)
   BuiltScene built = build_scene(opened_);
   // The meshes are made once; changes of the scene begin with them.
   for (std::size_t b = 0; b < opened_.bodies.size(); ++b)
-    if (const Body& body = built.model->bodies()[b]; body.is_solid()) {
+    if (const Body& body = built.model->bodies()[b]; body.is_solid() && !body.rigid) {
       opened_.bodies[b].mesh = {};
       opened_.bodies[b].mesh.given = body.mesh;
     }

@@ -89,6 +89,7 @@ class LiveScene final : public Show {
   struct Place {
     SurfacePoint at;
     std::array<Index, 3> nodes;
+    std::array<double, 3> weights = {};  ///< of the nodes
     std::size_t body = 0;
     Vec3 point;  ///< m, where it is now
   };
@@ -108,6 +109,7 @@ class LiveScene final : public Show {
   void make_due_cuts();
   void step(View& view, StepControl* control);
   std::optional<Place> find(int view, const Pointed& pointed) const;
+  void hold_frame(const Body& body, Place& place) const;
   std::vector<Index> patch(const Place& place, const std::optional<double>& radius) const;
   void hold();
   void check_view(int view) const;

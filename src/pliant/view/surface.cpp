@@ -103,9 +103,18 @@ Surface make_surface(const std::vector<SurfacePart>& parts, std::span<const Vec3
 Surface surface_of(const Model& model) {
   std::vector<SurfacePart> parts;
   std::vector<Vec3> rest;
-  for (Index i = 0; i < model.nodes(); ++i) rest.emplace_back(node(model.rest(), i));
+  const VecX all = model.with_carried(model.rest());
+  for (Index i = 0; i < static_cast<Index>(all.size() / 3); ++i) rest.emplace_back(node(all, i));
   for (const Body& body : model.bodies()) {
     SurfacePart& part = parts.emplace_back();
+    if (body.rigid) {  // one element, whose corners are all vertices
+      const Index first = model.nodes() + body.first_carried;
+      for (const Triangle& t : body.rigid->triangles)
+        part.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+      part.corners = static_cast<int>(body.rigid->vertices.size());
+      for (int k = 0; k < part.corners; ++k) part.cells.push_back(first + k);
+      continue;
+    }
     for (const Triangle& t : body.surface())
       part.triangles.push_back({body.nodes.begin + t[0], body.nodes.begin + t[1], body.nodes.begin + t[2]});
     if (body.is_solid()) {

@@ -28,7 +28,25 @@ std::vector<float> stretch_at_vertices(const Body& body, const VecX& x) {
   return sum;
 }
 
+AnimatedSurface animate_rigid(const Body& body, const std::vector<VecX>& positions) {
+  AnimatedSurface surface;
+  surface.name = body.name;
+  surface.triangles = body.rigid->triangles;
+  for (const VecX& x : positions) {
+    std::vector<float>& frame = surface.positions.emplace_back();
+    surface.values.emplace_back(body.rigid->vertices.size(), 1.0f);
+    for (const Vec3& rest : body.rigid->vertices) {
+      const std::array<double, 4> weights = body.rigid->weights(rest);
+      Vec3 p = Vec3::Zero();
+      for (std::size_t k = 0; k < 4; ++k) p += weights[k] * node(x, body.nodes.begin + static_cast<Index>(k));
+      for (int k = 0; k < 3; ++k) frame.push_back(static_cast<float>(p[k]));
+    }
+  }
+  return surface;
+}
+
 AnimatedSurface animate(const Body& body, const std::vector<VecX>& positions) {
+  if (body.rigid) return animate_rigid(body, positions);
   AnimatedSurface surface;
   surface.name = body.name;
   surface.triangles.assign(body.surface().begin(), body.surface().end());

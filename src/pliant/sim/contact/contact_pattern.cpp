@@ -34,10 +34,11 @@ const std::shared_ptr<const BlockPattern>& ContactPattern::cover(std::span<const
   return pattern_;
 }
 
-const std::shared_ptr<const BlockPattern>& ContactPattern::cover_only(std::span<const std::array<Index, 4>> couplings) {
+const std::shared_ptr<const BlockPattern>& ContactPattern::cover_only(
+    std::span<const std::array<Index, kContactNodes>> couplings) {
   needed_.clear();
-  for (const std::array<Index, 4>& nodes : couplings)
-    for (std::size_t b = 1; b < 4; ++b)
+  for (const std::array<Index, kContactNodes>& nodes : couplings)
+    for (std::size_t b = 1; b < kContactNodes; ++b)
       for (std::size_t a = 0; a < b; ++a) need(nodes[a], nodes[b]);
   sort_needed();
   if (needed_ == added_) return pattern_;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "pliant/energies/contact_pair.hpp"
 #include "pliant/energies/energy.hpp"
 #include "pliant/linalg/block_matrix.hpp"
 
@@ -19,8 +20,8 @@ class ContactPattern {
   void begin_step() { needs_reset_ = true; }
   /// A pattern with the model's couplings and those of all stencils. The same object as last time where that will do.
   const std::shared_ptr<const BlockPattern>& cover(std::span<const Energy* const> energies);
-  /// The same for these couplings, each of up to four nodes (-1: none), and no others: no older ones stay.
-  const std::shared_ptr<const BlockPattern>& cover_only(std::span<const std::array<Index, 4>> couplings);
+  /// The same for these couplings, each of up to eight nodes (-1: none), and no others: no older ones stay.
+  const std::shared_ptr<const BlockPattern>& cover_only(std::span<const std::array<Index, kContactNodes>> couplings);
   /// A on the pattern of the last cover() becomes `from`, which is on the model's; blocks of either size.
   void copy_base(const BlockMatrix& from, BlockMatrix& A) const;
 

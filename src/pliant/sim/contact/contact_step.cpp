@@ -31,12 +31,42 @@ ContactStep::ContactStep(std::shared_ptr<const ContactModel> model)
     : model_(std::move(model)),
       search_(model_),
       barrier_(model_),
-      assembler_(model_->nodes, {&barrier_, &friction_}),
-      energies_{&barrier_, &friction_} {}
+      carried_barrier_(barrier_, *model_),
+      carried_friction_(friction_, *model_),
+      energies_(is_carried() ? std::vector<const Energy*>{&carried_barrier_, &carried_friction_}
+                             : std::vector<const Energy*>{&barrier_, &friction_}),
+      assembler_(model_->unknowns(), energies_) {}
+
+const VecX& ContactStep::extend(const VecX& x, VecX& all) const {
+  if (!is_carried()) return x;
+  model_->extend(x, all);
+  return all;
+}
+
+void ContactStep::to_unknowns(std::vector<ContactSpring>& springs) const {
+  if (!is_carried()) return;
+  for (ContactSpring& spring : springs) {
+    const ContactSpring from = spring;
+    spring.nodes.fill(-1);
+    spring.weight.fill(0);
+    std::size_t used = 0;
+    for (std::size_t k = 0; k < kContactNodes; ++k) {
+      if (from.nodes[k] < 0) continue;
+      model_->for_unknowns_of(from.nodes[k], [&](Index i, double weight) {
+        const auto begin = spring.nodes.begin();
+        const auto slot =
+            static_cast<std::size_t>(std::find(begin, begin + static_cast<std::ptrdiff_t>(used), i) - begin);
+        if (slot == used) spring.nodes[used++] = i;
+        spring.weight[slot] += from.weight[k] * weight;
+      });
+    }
+  }
+}
 
 void ContactStep::begin_step(const StepProblem& problem) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   x_n_ = problem.x_n;
+  model_->extend(x_n_, all_n_);
   time_ = problem.start;
   h_ = problem.h;
   begin_ = obstacles_at_time(*model_, problem.start);
@@ -76,18 +106,23 @@ void ContactStep::place_obstacles(double progress) {
 std::string ContactStep::describe_intersections(const VecX& x) {
   if (left_behind_.size() == x.size() && left_behind_ == x) return "";
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
-  const std::vector<CandidatePair> found = search_.intersections(x);
+  const VecX& moving = extend(x, all_elsewhere_);
+  const std::vector<CandidatePair> found = search_.intersections(moving);
   if (found.empty()) return "";
-  VecX all(x.size() + barrier_.obstacles().positions.size());
-  all << x, barrier_.obstacles().positions;
+  VecX all(moving.size() + barrier_.obstacles().positions.size());
+  all << moving, barrier_.obstacles().positions;
   return describe_overlaps(*model_, barrier_.obstacles(), found, all);
 }
 
 void ContactStep::update(const VecX& x) {
   if (near_at_.size() == x.size() && near_at_ == x) return;
-  search_.find_near(x, near_);
+  const VecX& all = extend(x, all_);
+  search_.find_near(all, near_);
   barrier_.set_pairs(near_.pairs);
   near_at_ = x;
+  if (!is_carried()) return;
+  carried_barrier_.update(all_);
+  carried_friction_.update(all_);
 }
 
 double ContactStep::value(const Pose& pose) {
@@ -119,23 +154,33 @@ void ContactStep::linearise(const Pose& pose, const VecX& way, VecX& force, Bloc
   H.set_zero();
   const double repulsion_alone[] = {1, 0};
   assembler_.add_hessian(pose, Projection::analytic, H, repulsion_alone);
-  const VecX ahead = pose.x + way;
+  const VecX ahead_of_nodes = pose.x + way;
+  const VecX& ahead = extend(ahead_of_nodes, all_elsewhere_);
   std::vector<ContactSpring> springs;
   friction_.append_springs(ahead, springs);
+  to_unknowns(springs);
   std::vector<double> values(springs.size()), gradients(12 * springs.size());
   friction_.evaluate({ahead, pose.activation, pose.time}, {0, static_cast<Index>(springs.size())}, values.data(),
                      gradients.data());
   for (std::size_t s = 0; s < springs.size(); ++s) {
     const ContactSpring& spring = springs[s];
     Vec3 moved = Vec3::Zero();
-    for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t k = 0; k < kContactNodes; ++k)
       if (spring.nodes[k] >= 0) moved += spring.weight[k] * node(way, spring.nodes[k]);
     const Vec3 held = spring.stiffness * moved;
-    for (std::size_t b = 0; b < 4; ++b) {
+    std::array<Vec3, kContactNodes> pull;
+    pull.fill(Vec3::Zero());
+    for (std::size_t c = 0; c < 4; ++c)
+      if (const Index i = friction_.stencils()[static_cast<Index>(s)][c]; i >= 0)
+        model_->for_unknowns_of(i, [&](Index u, double w) {
+          const auto slot = std::find(spring.nodes.begin(), spring.nodes.end(), u) - spring.nodes.begin();
+          pull[static_cast<std::size_t>(slot)] += w * Eigen::Map<const Vec3>(gradients.data() + 12 * s + 3 * c);
+        });
+    for (std::size_t b = 0; b < kContactNodes; ++b) {
       const Index j = spring.nodes[b];
       if (j < 0) continue;
-      node(force, j) += spring.weight[b] * held - Eigen::Map<const Vec3>(gradients.data() + 12 * s + 3 * b);
-      for (std::size_t a = 0; a < 4; ++a)
+      node(force, j) += spring.weight[b] * held - pull[b];
+      for (std::size_t a = 0; a < kContactNodes; ++a)
         if (const Index i = spring.nodes[a]; i >= 0 && i <= j)
           Eigen::Map<Mat3>(H.block(H.pattern().find(i, j))) += spring.weight[a] * spring.weight[b] * spring.stiffness;
     }
@@ -146,8 +191,10 @@ void ContactStep::find_springs(const VecX& x, std::vector<ContactSpring>& spring
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(x);
   springs.clear();
-  barrier_.append_springs(x, springs);
-  friction_.append_springs(x, springs);
+  const VecX& all = is_carried() ? all_ : x;
+  barrier_.append_springs(all, springs);
+  friction_.append_springs(all, springs);
+  to_unknowns(springs);
 }
 
 void ContactStep::find_remaining_motion(const VecX& x, const StepProblem& problem, VecX& remaining) {
@@ -164,7 +211,10 @@ void ContactStep::find_remaining_motion(const VecX& x, const StepProblem& proble
 void ContactStep::add_coupling(const Pose& pose, Projection projection, VecX& g) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   update(pose.x);
-  barrier_.add_coupling(pose, projection, end_, g);
+  if (!is_carried()) return barrier_.add_coupling(pose, projection, end_, g);
+  all_motion_.setZero(all_.size());
+  barrier_.add_coupling({all_, pose.activation, pose.time}, projection, end_, all_motion_);
+  model_->add_to_unknowns(all_motion_, g);
 }
 
 double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles) {
@@ -173,7 +223,8 @@ double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstac
 
 double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles, double share) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
-  return search_.largest_step(x, dx, with_obstacles ? &end_ : nullptr, share);
+  return search_.largest_step(extend(x, all_elsewhere_), extend(dx, all_motion_), with_obstacles ? &end_ : nullptr,
+                              share);
 }
 
 bool ContactStep::adapt(const VecX& x) {
@@ -191,13 +242,14 @@ void ContactStep::renew_friction(const VecX& x) {
   std::vector<FrictionPair> pairs;
   const ContactSurface& s = *model_->surface;
   update(x);
+  const VecX& all = is_carried() ? all_ : x;
   for (const ContactPair& pair : near_.pairs) {
     const auto group = [&](std::size_t corner) { return s.group[static_cast<std::size_t>(pair.corners[corner])]; };
     const Index other = pair.plane >= 0 ? model_->planes[static_cast<std::size_t>(pair.plane)].group
                                         : group(pair.kind == PairKind::point_triangle ? 1 : 2);
     const double mu = model_->friction_of(group(0), other);
     if (!(mu > 0)) continue;
-    const PlacedPair placed = place(pair, model_->nodes, x, barrier_.obstacles());
+    const PlacedPair placed = place(pair, model_->nodes, all, barrier_.obstacles());
     FrictionPair friction;
     friction.force = mu * barrier_.normal_force(pair, placed);
     if (!(friction.force > 0) || !std::isfinite(friction.force)) continue;
@@ -208,7 +260,7 @@ void ContactStep::renew_friction(const VecX& x) {
       if (i < 0) continue;
       if (i < model_->nodes) {
         friction.nodes[k] = i;
-        friction.start[k] = node(x_n_, i);
+        friction.start[k] = node(all_n_, i);
       } else {
         friction.offset +=
             friction.weight[k] * (node(end_.positions, i - model_->nodes) - node(begin_.positions, i - model_->nodes));
@@ -217,12 +269,13 @@ void ContactStep::renew_friction(const VecX& x) {
     if (pair.plane >= 0) {
       const ContactModel::Placed& plane = model_->planes[static_cast<std::size_t>(pair.plane)];
       const RigidPose from = plane.motion.pose(time_), to = plane.motion.pose(time_ + h_);
-      const Vec3 point = node(x_n_, pair.corners[0]);
+      const Vec3 point = node(all_n_, pair.corners[0]);
       friction.offset -= to.from_rest(from.to_rest(point)) - point;
     }
     pairs.push_back(friction);
   }
   friction_.set_pairs(std::move(pairs), h_ * model_->options.eps_v);
+  if (is_carried()) carried_friction_.update(all_);
 }
 
 double ContactStep::minimum_gap(const VecX& x) {
@@ -237,13 +290,15 @@ ContactStep::Forces ContactStep::forces(const Pose& pose) {
   assembler_.add_gradient(pose, forces.total);
   forces.total = -forces.total;
   forces.normal = VecX::Zero(pose.x.size());
+  VecX pushed = VecX::Zero(is_carried() ? all_.size() : pose.x.size());
   std::vector<double> values(near_.pairs.size()), gradients(12 * near_.pairs.size());
   const auto count = static_cast<Index>(near_.pairs.size());
-  barrier_.evaluate(pose, {0, count}, values.data(), gradients.data());
+  barrier_.evaluate({is_carried() ? all_ : pose.x, pose.activation, pose.time}, {0, count}, values.data(),
+                    gradients.data());
   const Stencils& stencils = barrier_.stencils();
   for (std::size_t k = 0; k < stencils.nodes.size(); ++k)
-    if (stencils.nodes[k] >= 0)
-      node(forces.normal, stencils.nodes[k]) -= Eigen::Map<const Vec3>(gradients.data() + 3 * k);
+    if (stencils.nodes[k] >= 0) node(pushed, stencils.nodes[k]) -= Eigen::Map<const Vec3>(gradients.data() + 3 * k);
+  model_->add_to_unknowns(pushed, forces.normal);
   return forces;
 }
 

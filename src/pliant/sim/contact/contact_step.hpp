@@ -5,6 +5,7 @@
 
 #include "pliant/energies/assembler.hpp"
 #include "pliant/energies/barrier_energy.hpp"
+#include "pliant/energies/carried_energy.hpp"
 #include "pliant/energies/friction_energy.hpp"
 #include "pliant/sim/contact/contact_search.hpp"
 #include "pliant/sim/term.hpp"
@@ -83,16 +84,23 @@ class ContactStep final : public Term {
  private:
   void update(const VecX& x);
   ObstacleState obstacles_at(double progress) const;
+  bool is_carried() const { return !model_->carried.empty(); }
+  /// x, or with points that are carried the positions of all, in `all`.
+  const VecX& extend(const VecX& x, VecX& all) const;
+  /// Over nodes in place of positions.
+  void to_unknowns(std::vector<ContactSpring>& springs) const;
 
   std::shared_ptr<const ContactModel> model_;
   ContactSearch search_;
   BarrierEnergy barrier_;
   FrictionEnergy friction_;
-  Assembler assembler_;
+  CarriedEnergy carried_barrier_, carried_friction_;  ///< the same over nodes, where there are points that are carried
   std::vector<const Energy*> energies_;
+  Assembler assembler_;
   ContactSearch::Near near_;
-  VecX near_at_;  ///< where near_ holds; empty: nowhere
-  VecX x_n_, left_behind_;
+  VecX all_, all_motion_, all_elsewhere_;  ///< positions where near_ holds, and scratch
+  VecX near_at_;                           ///< where near_ holds; empty: nowhere
+  VecX x_n_, all_n_, left_behind_;
   ObstacleState begin_, end_;  ///< of the step
   double time_ = 0, h_ = 0;    ///< where the step begins, and how long it is, s
   double progress_ = 1;        ///< of the prescribed motion, 0 to 1

@@ -93,6 +93,15 @@ bool boxes_apart(PairKind kind, const Corners& x, const Corners& way, double dis
 SafeMove::SafeMove(std::shared_ptr<const ContactModel> model)
     : model_(std::move(model)), broad_(model_->surface), is_surface_(at(model_->positions()), 0) {
   for (Index i : model_->surface->points) is_surface_[at(i)] = 1;
+  for (Index i = 0; i < model_->nodes; ++i) vertex_block_.push_back(i);
+  for (std::size_t k = 0; k < model_->carried.size(); ++k) {
+    const std::array<Index, 4>& frame = model_->carried[k].nodes;
+    vertex_block_[at(model_->unknowns()) + k] = frame[0];
+    for (Index i : frame) {
+      vertex_block_[at(i)] = frame[0];
+      is_surface_[at(i)] = 1;
+    }
+  }
 }
 
 double SafeMove::move(VecX& x, const VecX& target, const ObstacleState& here, const ObstacleState& there) {
@@ -169,7 +178,7 @@ double SafeMove::gap_to_keep(double d) const {
 Index SafeMove::block_of(Blocks blocks, Index position) const {
   const auto obstacles = static_cast<Index>(share_.size()) - 1;
   if (blocks == Blocks::all || model_->is_obstacle(position)) return obstacles;
-  return blocks == Blocks::vertices ? position : model_->surface->group[at(position)];
+  return blocks == Blocks::vertices ? vertex_block_[at(position)] : model_->surface->group[at(position)];
 }
 
 void SafeMove::lower(Index block, double share) {

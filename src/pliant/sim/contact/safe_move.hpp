@@ -28,6 +28,8 @@ class SafeMove {
   void begin_step() { low_.resize(0); }
   /// Moves x, at which nothing intersects while obstacles are `here`, towards `target` and the obstacles towards
   /// `there`. Returns the share of their way that the obstacles may make together with this; 1 where they rest.
+  /// x and target are over all positions of the model: a rigid body is one block throughout, with the nodes that carry
+  /// it.
   double move(VecX& x, const VecX& target, const ObstacleState& here, const ObstacleState& there);
 
  private:
@@ -63,6 +65,7 @@ class SafeMove {
   double keep_ = 0;            ///< the share of each gap that a round leaves
   std::vector<double> share_;  ///< of each block in a round
   std::vector<std::uint8_t> is_surface_;
+  std::vector<Index> vertex_block_;  ///< of each position of the model
 };
 
 }  // namespace pliant

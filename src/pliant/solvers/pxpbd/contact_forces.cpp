@@ -38,7 +38,7 @@ ContactForces::ContactForces(std::shared_ptr<const ContactModel> model) : model_
 
 template <class Add>
 void ContactForces::for_unknowns_of(Index vertex, Add&& add) const {
-  if (!grid_) return add(vertex, 1.0);
+  if (!grid_) return model_->for_unknowns_of(vertex, add);
   const GridPoint& point = grid_->points()[at(vertex)];
   for (std::size_t c = 0; c < 8; ++c) add(point.nodes[c], point.weights[c]);
 }
@@ -48,9 +48,10 @@ void ContactForces::begin_step(ContactStep& contact, const StepProblem& problem,
   contact_ = &contact;
   problem_ = &problem;
   grid_ = grid;
-  unknown_count_ = grid ? grid->node_count() : model_->nodes;
+  unknown_count_ = grid ? grid->node_count() : model_->unknowns();
   h2_ = problem.h * problem.h;
-  x_ = problem.x_n;
+  model_->extend(problem.x_n, x_);
+  set_vertices();
   held_back_ = 0;
   pairs_.clear();
   shares_.clear();
@@ -74,10 +75,11 @@ void ContactForces::vertex_positions(const Unknowns& unknowns, VecX& x) const {
 void ContactForces::follow(const Unknowns& unknowns) {
   vertex_positions(unknowns, target_);
   const double share = gate_.move(x_, target_, contact_->barrier().obstacles(), contact_->obstacles_at_end());
+  set_vertices();
   held_back_ = (target_ - x_).cwiseAbs().maxCoeff();
   if (const double before = contact_->progress(); before < 1 && share > 0)
     contact_->place_obstacles(share >= 1 ? 1 : before + share * (1 - before));
-  contact_->adapt(x_);
+  contact_->adapt(of_vertices_);
   find_pairs(unknowns);
 }
 
@@ -90,7 +92,7 @@ void ContactForces::find_pairs(const Unknowns& unknowns) {
 
 /// What is near at the safe positions, and what still pushes. Forces are kept with their pair.
 void ContactForces::merge_pairs() {
-  contact_->energies_at(x_);
+  contact_->energies_at(of_vertices_);
   std::vector<ContactPair> near = contact_->barrier().pairs();
   std::sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return key(a) < key(b); });
   std::swap(pairs_, pairs_before_);
@@ -218,7 +220,7 @@ void ContactForces::renew_friction(const Unknowns& unknowns) {
       const RubShare& share = rub_shares_[at(k)];
       unknowns.position(share.unknown) += share.weight * unknowns.inverse_mass(share.unknown).cwiseProduct(rub.impulse);
     }
-  contact_->renew_friction(x_);
+  contact_->renew_friction(of_vertices_);
   set_rubs();
 }
 

@@ -49,7 +49,8 @@ class ContactForces {
   /// Normal forces and directions of friction are those at the safe positions from here on.
   void renew_friction(const Unknowns& unknowns);
 
-  const VecX& positions() const { return x_; }
+  /// Of the vertices.
+  const VecX& positions() const { return of_vertices_; }
   /// Whether all prescribed motion of the step is complete, and how much of it is, 0 to 1.
   bool arrived() const;
   double progress() const;
@@ -103,6 +104,7 @@ class ContactForces {
   void visit_pair(Pair& pair, const Unknowns& unknowns);
   void visit_rub(Rub& rub, const Unknowns& unknowns);
   void vertex_positions(const Unknowns& unknowns, VecX& x) const;
+  void set_vertices() { of_vertices_ = x_.head(3 * Eigen::Index(model_->unknowns())); }
   template <class Add>
   void for_unknowns_of(Index vertex, Add&& add) const;
   ColourOrder colour(std::span<const Range> ranges, std::span<const Index> unknowns) const;
@@ -114,7 +116,8 @@ class ContactForces {
   const BackgroundGrid* grid_ = nullptr;
   Index unknown_count_ = 0;
   double h2_ = 0;
-  VecX x_, target_;
+  VecX x_, target_;   ///< of the vertices and what they carry
+  VecX of_vertices_;  ///< the first of x_
   double held_back_ = 0;
   std::vector<Pair> pairs_, pairs_before_;
   std::vector<Share> shares_, shares_before_;

@@ -165,7 +165,7 @@ bool GridPxpbdStepper::substep(State& state, double h, IterationRecord& record, 
     prepare_nodes(state, h);
     prepare_boundary(state, h);
     prepare_contacts(state.time, h);
-    springs_.begin_step(state.grabs, model()->ties(), state.x, h, &grid_);
+    springs_.begin_step(state.grabs, model()->ties(), state.x, state.time + h, h, &grid_);
     prepare_elements();
     local_->begin_step({h, state.x, activation_, state.activation});
   }

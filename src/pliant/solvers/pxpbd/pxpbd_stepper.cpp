@@ -79,7 +79,7 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     const Stopwatch watch(report.seconds.assembly);
     if (nodes_.begin_step(problem)) elements_.set_metric(nodes_.inverse_masses());
     colliders_.begin_step(problem.end, problem.h);
-    springs_.begin_step(problem.grabs, model()->ties(), problem.x_n, problem.h);
+    springs_.begin_step(problem.grabs, model()->ties(), problem.x_n, problem.end, problem.h);
     convergence_.begin_step(problem);
     local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }

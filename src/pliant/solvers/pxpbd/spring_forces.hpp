@@ -16,8 +16,8 @@ namespace pliant::pbd {
 /// inverse mass, with factors by axis that are 0 where it is held, or null.
 class SpringForces {
  public:
-  /// `ties` may be null; x_n is where the step begins.
-  void begin_step(std::span<const Grab> grabs, const TieEnergy* ties, const VecX& x_n, double h,
+  /// `ties` may be null; x_n is where the step begins, `time` that of its end.
+  void begin_step(std::span<const Grab> grabs, const TieEnergy* ties, const VecX& x_n, double time, double h,
                   const BackgroundGrid* grid = nullptr);
   bool none() const { return points_.empty(); }
   /// One visit to every spring.
@@ -27,29 +27,35 @@ class SpringForces {
   void for_impulses(Add&& add) const {
     for (const Point& point : points_)
       for (const Share& share : point.shares)
-        for (int axis = 0; axis < 3; ++axis) add(share.node, axis, h2_ * share.weight * point.force[axis]);
+        for (int axis = 0; axis < 3; ++axis)
+          add(share.node, axis, h2_ * (share.weight * point.force[axis] + share.pull[axis]));
   }
 
  private:
   struct Share {
     Index node = 0;
     double weight = 0;
+    double axis_weight = 0;    ///< in the direction that a sliding tie is free along
+    Vec3 pull = Vec3::Zero();  ///< of a sliding tie, N
   };
-  /// What a spring's force follows: all of y - target, its length, or its part along a direction that stays.
-  enum class Along { everything, itself, direction };
+  /// What a spring's force follows: all of y - target, its length, its part along a direction that stays, or what is
+  /// across a direction that bodies carry.
+  enum class Along { everything, itself, direction, across };
   struct Point {
     std::vector<Share> shares;
     Vec3 target = Vec3::Zero();
     double stiffness = 0;
     Along along = Along::everything;
     double rest_length = 0;  ///< m
+    TieSide side = TieSide::always;
     Vec3 direction = Vec3::Zero();
     Vec3 force = Vec3::Zero();  ///< p, N
   };
-  void add_share(Point& point, Index node, double weight, const BackgroundGrid* grid) const;
-  void add_tie(const Tie& tie, const VecX& x_n, double h, const BackgroundGrid* grid);
+  void add_share(Point& point, Index node, double weight, double axis_weight, const BackgroundGrid* grid) const;
+  void add_tie(const Tie& tie, const VecX& x_n, double time, double h, const BackgroundGrid* grid);
   void update_everything(Point& point, double* nodes, const double* axes) const;
   void update_along(Point& point, double* nodes, const double* axes) const;
+  void update_across(Point& point, double* nodes, const double* axes) const;
 
   double h2_ = 0;
   std::vector<Point> points_;

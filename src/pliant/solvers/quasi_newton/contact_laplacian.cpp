@@ -1,5 +1,6 @@
 #include "pliant/solvers/quasi_newton/contact_laplacian.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "pliant/base/error.hpp"
@@ -17,7 +18,7 @@ struct Tolerance {
 constexpr Tolerance kWithinAStep{4, 30}, kFromStepToStep{2, 4};
 
 /// Numbers that a memory has for a contact: nodes, weights, stiffness.
-constexpr std::size_t kRemembered = 9;
+constexpr std::size_t kRemembered = 2 * kContactNodes + 1;
 
 }  // namespace
 
@@ -45,10 +46,10 @@ bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport& repo
     in_matrix_.clear();
     for (std::size_t k = 1; k < recalled_.size(); k += kRemembered) {
       const double* numbers = &recalled_[k];
-      in_matrix_.nodes.push_back({static_cast<Index>(numbers[0]), static_cast<Index>(numbers[1]),
-                                  static_cast<Index>(numbers[2]), static_cast<Index>(numbers[3])});
-      in_matrix_.weight.push_back({numbers[4], numbers[5], numbers[6], numbers[7]});
-      in_matrix_.stiffness.push_back(numbers[8]);
+      auto& nodes = in_matrix_.nodes.emplace_back();
+      for (std::size_t c = 0; c < kContactNodes; ++c) nodes[c] = static_cast<Index>(numbers[c]);
+      std::copy_n(numbers + kContactNodes, kContactNodes, in_matrix_.weight.emplace_back().begin());
+      in_matrix_.stiffness.push_back(numbers[2 * kContactNodes]);
     }
     factorise(report);
   }
@@ -57,13 +58,16 @@ bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport& repo
 }
 
 bool ContactLaplacian::update(IncrementalPotential& potential, const VecX& x, StepReport& report) {
-  potential.contact()->find_springs(x, springs_);
+  springs_.clear();
+  if (ContactStep* contact = potential.contact()) contact->find_springs(x, springs_);
   for (const Grab& grab : problem_->grabs)
-    if (grab.stiffness > 0)
-      springs_.push_back({{grab.nodes[0], grab.nodes[1], grab.nodes[2], -1},
-                          {grab.weights[0], grab.weights[1], grab.weights[2], 0},
-                          grab.stiffness * Mat3::Identity(),
-                          grab.stiffness});
+    if (grab.stiffness > 0) {
+      ContactSpring& spring = springs_.emplace_back();
+      std::copy_n(grab.nodes.begin(), 3, spring.nodes.begin());
+      std::copy_n(grab.weights.begin(), 3, spring.weight.begin());
+      spring.stiffness = grab.stiffness * Mat3::Identity();
+      spring.largest = grab.stiffness;
+    }
   now_.clear();
   for (const ContactSpring& spring : springs_) {
     now_.nodes.push_back(spring.nodes);
@@ -78,6 +82,7 @@ bool ContactLaplacian::update(IncrementalPotential& potential, const VecX& x, St
   }
   if (!has_modes_) modes_.set_matrix(x, A_);
   has_modes_ = true;
+  if (TieTerm* ties = potential.ties()) modes_.append_ties(*ties, x, springs_);
   modes_.set_springs(*problem_, springs_);
   return true;
 }
@@ -86,7 +91,7 @@ void ContactLaplacian::find_diagonal(const Springs& springs, VecX& diagonal) con
   diagonal.resize(model_->nodes());
   for (Index i = 0; i < model_->nodes(); ++i) diagonal[i] = *constant_.block(constant_.pattern().diagonal(i));
   for (std::size_t s = 0; s < springs.nodes.size(); ++s)
-    for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t k = 0; k < kContactNodes; ++k)
       if (const Index i = springs.nodes[s][k]; i >= 0 && !is_held_[at(i)])
         diagonal[i] += springs.stiffness[s] * springs.weight[s][k] * springs.weight[s][k];
 }
@@ -117,8 +122,8 @@ bool ContactLaplacian::factorise(StepReport& report) {
 void ContactLaplacian::add_springs() {
   const BlockPattern& pattern = A_.pattern();
   for (std::size_t s = 0; s < in_matrix_.nodes.size(); ++s)
-    for (std::size_t k = 0; k < 4; ++k)
-      for (std::size_t l = 0; l < 4; ++l) {
+    for (std::size_t k = 0; k < kContactNodes; ++k)
+      for (std::size_t l = 0; l < kContactNodes; ++l) {
         const Index i = in_matrix_.nodes[s][k], j = in_matrix_.nodes[s][l];
         if (i < 0 || j < i || is_held_[at(i)] || is_held_[at(j)]) continue;
         *A_.block(pattern.find(i, j)) += in_matrix_.stiffness[s] * in_matrix_.weight[s][k] * in_matrix_.weight[s][l];
@@ -164,8 +169,9 @@ void ContactLaplacian::recall(std::span<const double> memory) {
   bool is_sound = memory.empty() || memory.size() % kRemembered == 1;
   for (std::size_t k = 1; k < memory.size() && is_sound; ++k) {
     const std::size_t place = (k - 1) % kRemembered;
-    is_sound = std::isfinite(memory[k]) && (place != 8 || memory[k] >= 0) &&
-               (place >= 4 || (memory[k] >= -1 && memory[k] < model_->nodes() && memory[k] == std::floor(memory[k])));
+    is_sound = std::isfinite(memory[k]) && (place != 2 * kContactNodes || memory[k] >= 0) &&
+               (place >= kContactNodes ||
+                (memory[k] >= -1 && memory[k] < model_->nodes() && memory[k] == std::floor(memory[k])));
   }
   if (!is_sound) throw InputError("the saved contacts of the quasi-Newton matrix are not contacts of this scene");
   recalled_.assign(memory.begin(), memory.end());

@@ -5,7 +5,7 @@
 
 namespace pliant {
 
-/// The matrix of the quasi-Newton family with contact (docs/quasi-newton.md, "Contact"):
+/// The matrix of the quasi-Newton family with contact or rigid bodies (docs/quasi-newton.md, "Contact"):
 ///
 ///   A = M/h^2 + L + sum over contacts k w w^T,
 ///
@@ -27,8 +27,8 @@ class ContactLaplacian final : public InitialHessian {
  private:
   /// Contacts as A has them.
   struct Springs {
-    std::vector<std::array<Index, 4>> nodes;
-    std::vector<std::array<double, 4>> weight;
+    std::vector<std::array<Index, kContactNodes>> nodes;
+    std::vector<std::array<double, kContactNodes>> weight;
     std::vector<double> stiffness;  ///< N/m
     void clear() { nodes.clear(), weight.clear(), stiffness.clear(); }
   };

@@ -309,8 +309,10 @@ std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model
   if (options.linear == HessianSolve::gradients && options.kind != InitialHessianKind::laplacian &&
       options.kind != InitialHessianKind::frame_start)
     throw InputError("linear 'pcg' goes with the hessians 'laplacian' and 'frame-start'; others are solved directly");
-  if (options.linear == HessianSolve::multigrid && (options.kind != InitialHessianKind::laplacian || model->contact()))
-    throw InputError("linear 'multigrid' goes with the hessian 'laplacian', without contact; take 'auto'");
+  if (options.linear == HessianSolve::multigrid &&
+      (options.kind != InitialHessianKind::laplacian || model->contact() || !model->carried().empty()))
+    throw InputError(
+        "linear 'multigrid' goes with the hessian 'laplacian', without contact and rigid bodies; take 'auto'");
   LaplacianMatrix::Options laplacian = options.laplacian;
   if (options.linear == HessianSolve::direct) laplacian.solve = LaplacianMatrix::Solve::factor;
   if (options.linear == HessianSolve::multigrid) laplacian.solve = LaplacianMatrix::Solve::multigrid;
@@ -318,7 +320,8 @@ std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model
     case InitialHessianKind::laplacian:
       if (options.linear == HessianSolve::gradients)
         return std::make_unique<IterativeLaplacian>(std::move(model), options);
-      if (model->contact()) return std::make_unique<ContactLaplacian>(std::move(model), laplacian);
+      if (model->contact() || !model->carried().empty())
+        return std::make_unique<ContactLaplacian>(std::move(model), laplacian);
       return std::make_unique<LaplacianHessian>(std::move(model), laplacian);
     case InitialHessianKind::scaled_identity:
       return std::make_unique<ScaledIdentity>(std::move(model));

@@ -31,10 +31,13 @@ Matrix6 rigid_block(const Eigen::Matrix4d& moments) {
 
 void RigidModes::begin_step(const StepProblem& problem) {
   std::vector<std::uint8_t> is_held(at(model_.nodes()), 0);
-  for (Index unknown : problem.fixed) is_held[at(unknown / 3)] = 1;
-  for (Index i : problem.boundary.penalised) is_held[at(i)] = 1;
   if (const TieEnergy* ties = model_.ties())
     for (Index i : ties->stencils().nodes) is_held[at(i)] = 1;
+  for (const Body& body : model_.bodies())  // whose ties are taken as they are
+    if (body.rigid)
+      for (Index i = body.nodes.begin; i < body.nodes.end; ++i) is_held[at(i)] = 0;
+  for (Index unknown : problem.fixed) is_held[at(unknown / 3)] = 1;
+  for (Index i : problem.boundary.penalised) is_held[at(i)] = 1;
   bodies_.clear();
   body_of_.assign(at(model_.nodes()), -1);
   for (const Body& body : model_.bodies()) {
@@ -70,6 +73,23 @@ void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A) {
     }
   }
   G_.factor(matrix_modes(A));
+}
+
+void RigidModes::append_ties(const TieTerm& ties, const VecX& x, std::vector<ContactSpring>& springs) const {
+  if (bodies_.empty() || !model_.ties()) return;
+  for (std::size_t t = 0; t < model_.ties()->ties().size(); ++t) {
+    const Tie& tie = model_.ties()->ties()[t];
+    ContactSpring spring;
+    std::size_t used = 0;
+    for (std::size_t a = 0; a < tie.nodes.size() && used < kContactNodes; ++a)
+      if (body_of_[at(tie.nodes[a])] >= 0) {
+        spring.nodes[used] = tie.nodes[a];
+        spring.weight[used++] = tie.weights[a];
+      }
+    if (used == 0) continue;
+    spring.stiffness = ties.stiffness(t, x);
+    springs.push_back(spring);
+  }
 }
 
 void RigidModes::set_springs(const StepProblem& problem, std::span<const ContactSpring> springs) {
@@ -135,7 +155,7 @@ Eigen::MatrixXd RigidModes::exact_modes(const StepProblem& problem, std::span<co
     std::array<Index, 2> body = {-1, -1};
     double weight = 0;
     Vec3 arm = Vec3::Zero();
-    for (std::size_t k = 0; k < 4; ++k) {
+    for (std::size_t k = 0; k < kContactNodes; ++k) {
       const Index i = spring.nodes[k], b = i >= 0 ? body_of_[at(i)] : -1;
       if (b < 0) continue;
       if (body[0] < 0) body[0] = b;

@@ -5,6 +5,7 @@
 #include "pliant/energies/contact_pair.hpp"
 #include "pliant/math/dense.hpp"
 #include "pliant/sim/step_problem.hpp"
+#include "pliant/sim/tie_term.hpp"
 
 namespace pliant {
 
@@ -19,11 +20,13 @@ class RigidModes {
  public:
   explicit RigidModes(const Model& model) : model_(model) {}
 
-  /// Finds the bodies that neither pins nor scripts hold in this step.
+  /// Finds the bodies that neither pins nor scripts hold in this step, nor ties, unless they are rigid.
   void begin_step(const StepProblem& problem);
   /// For another scalar matrix A, at x: takes the rigid motions about where bodies are now.
   void set_matrix(const VecX& x, const BlockMatrix& A);
-  /// For contact as it is now, which may change from iteration to iteration.
+  /// Appends the ties of rigid bodies, as they are at x.
+  void append_ties(const TieTerm& ties, const VecX& x, std::vector<ContactSpring>& springs) const;
+  /// For contact as it is now, and ties, which may change from iteration to iteration.
   void set_springs(const StepProblem& problem, std::span<const ContactSpring> springs);
   /// r += Z (C^{-1} - G^{-1}) Z^T q
   void correct(const VecX& q, VecX& r);

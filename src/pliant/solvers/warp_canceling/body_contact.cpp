@@ -1,8 +1,12 @@
 #include "pliant/solvers/warp_canceling/body_contact.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+
+#include "pliant/base/error.hpp"
 
 namespace pliant {
 
@@ -46,6 +50,9 @@ BodyContacts::BodyContacts(std::shared_ptr<const Model> model, const BodyContact
   std::vector<Index> group(at(model_->nodes()));
   for (std::size_t b = 0; b < model_->bodies().size(); ++b) {
     const Body& body = model_->bodies()[b];
+    if (body.rigid)
+      throw InputError(fmt::format(
+          "body '{}' is rigid, and touches others by [contact] alone; leave 'body_contact' out", body.name));
     for (Triangle t : body.surface()) {
       for (Index& i : t) i += body.nodes.begin;
       triangles.push_back(t);

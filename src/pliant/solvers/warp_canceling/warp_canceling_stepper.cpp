@@ -338,7 +338,8 @@ Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
       if (!(axes.values[e] > 0)) continue;
       for (std::size_t a = 0; a < tie.nodes.size(); ++a)
         for (int axis = 0; axis < 3; ++axis)
-          put(count, tie.nodes[a], axis, std::sqrt(axes.values[e]) * tie.weights[a] * axes.vectors(axis, e));
+          put(count, tie.nodes[a], axis,
+              std::sqrt(axes.values[e]) * tie.weight(a, tie.shift(problem().end)) * axes.vectors(axis, e));
       ++count;
     }
   }

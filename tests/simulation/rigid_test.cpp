@@ -1,0 +1,300 @@
+// Rigid bodies and their joints against theory, under every solver that moves them.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <Eigen/Geometry>
+#include <numbers>
+
+#include "pliant/base/error.hpp"
+#include "pliant/simulation/simulation.hpp"
+#include "support/solver_names.hpp"
+
+namespace pliant {
+namespace {
+
+constexpr double kGravity = 9.81;
+
+std::vector<std::string> solvers_of_rigid_bodies() {
+  std::vector<std::string> names;
+  for (const std::string& name : testing::solver_names())
+    if (find_solver(name).supports.rigid) names.push_back(name);
+  return names;
+}
+
+Vec3 centre_of(const Simulation& simulation, std::size_t body) {
+  const Range nodes = simulation.model()->bodies()[body].nodes;
+  Vec3 sum = Vec3::Zero();
+  for (Index i = nodes.begin; i < nodes.end; ++i) sum += node(simulation.state()->x, i) / nodes.size();
+  return sum;
+}
+
+Vec3 momentum_of(const Simulation& simulation) {
+  const Model& model = *simulation.model();
+  Vec3 sum = Vec3::Zero();
+  for (Index i = 0; i < model.nodes(); ++i) sum += model.mass().lumped()[i] * node(simulation.state()->v, i);
+  return sum;
+}
+
+Vec3 angular_momentum_of(const Simulation& simulation) {
+  const Model& model = *simulation.model();
+  Vec3 sum = Vec3::Zero();
+  for (Index i = 0; i < model.nodes(); ++i)
+    sum += model.mass().lumped()[i] * Vec3(node(simulation.state()->x, i)).cross(Vec3(node(simulation.state()->v, i)));
+  return sum;
+}
+
+/// The greatest singular value of the deformation from rest, less one, and the same of the least.
+double strain_of(const Simulation& simulation, std::size_t body) {
+  const Body& of = simulation.model()->bodies()[body];
+  Mat3 rest, now;
+  for (int k = 0; k < 3; ++k) {
+    rest.col(k) =
+        node(simulation.model()->rest(), of.nodes.begin + k + 1) - node(simulation.model()->rest(), of.nodes.begin);
+    now.col(k) = node(simulation.state()->x, of.nodes.begin + k + 1) - node(simulation.state()->x, of.nodes.begin);
+  }
+  const Mat3 F = now * rest.inverse();
+  return (F.transpose() * F - Mat3::Identity()).norm() / 2;
+}
+
+TEST(RigidBodies, HaveTheMassAndTheInertiaOfTheirShapes) {
+  const auto inertia_of = [](const std::string& shape) {
+    Simulation simulation(
+        parse_scene("[simulation]\ndt = 0.01\nframes = 1\n[[rigid]]\ndensity = 500\n" + shape, "one"));
+    const Model& model = *simulation.model();
+    EXPECT_EQ(model.nodes(), 4);
+    const Vec3 centre = centre_of(simulation, 0);
+    Mat3 inertia = Mat3::Zero();
+    for (Index i = 0; i < 4; ++i) {
+      const Vec3 p = node(model.rest(), i) - centre;
+      inertia += model.mass().lumped()[i] * (p.squaredNorm() * Mat3::Identity() - p * p.transpose());
+    }
+    return std::pair(model.mass().lumped().sum(), inertia);
+  };
+  const auto [box_mass, box] = inertia_of("box = {centre = [1, 2, 3], size = [0.2, 0.4, 0.6]}\n");
+  EXPECT_NEAR(box_mass, 500 * 0.048, 1e-9);
+  EXPECT_NEAR(box(0, 0), box_mass * (0.16 + 0.36) / 12, 1e-9);
+  EXPECT_NEAR(box(1, 1), box_mass * (0.04 + 0.36) / 12, 1e-9);
+  EXPECT_NEAR(box(2, 2), box_mass * (0.04 + 0.16) / 12, 1e-9);
+  EXPECT_NEAR(box(0, 1), 0, 1e-9);
+  const auto [ball_mass, ball] = inertia_of("sphere = {centre = [0, 1, 0], radius = 0.3}\n");
+  EXPECT_NEAR(ball_mass, 500 * 4 * std::numbers::pi / 3 * 0.027, 1e-9);
+  EXPECT_LT((ball - 0.4 * ball_mass * 0.09 * Mat3::Identity()).norm(), 1e-9);
+  const auto [turned_mass, turned] =
+      inertia_of("box = {size = [0.2, 0.4, 0.6]}\nrotate = {axis = [1, 2, 3], angle = 50}\n");
+  const Mat3 R = Eigen::AngleAxisd(50 * std::numbers::pi / 180, Vec3(1, 2, 3).normalized()).toRotationMatrix();
+  EXPECT_NEAR(turned_mass, box_mass, 1e-9);
+  EXPECT_LT((turned - R * box * R.transpose()).norm(), 1e-9);
+}
+
+class RigidBodiesOfEverySolver : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RigidBodiesOfEverySolver, APendulumOnAHingeSwingsAtItsPeriod) {
+  // A rod of 1 m that hangs from its end, let go at six degrees.
+  const double h = 0.005;
+  Simulation simulation(parse_scene(
+      fmt::format(
+          "[simulation]\ndt = {}\nframes = 300\n[[rigid]]\nname = \"rod\"\nbox = {{centre = [0, -0.5, 0], size = "
+          "[0.05, 1, 0.05]}}\nrotate = {{axis = [0, 0, 1], angle = 6}}\n[[joint]]\nkind = \"hinge\"\nat = [0, 0, "
+          "0]\naxis = [0, 0, 1]\n",
+          h),
+      "pendulum", ".", {{}, GetParam()}));
+  std::vector<double> crossings;
+  double before = centre_of(simulation, 0).x();
+  for (int step = 0; step < 300 && crossings.size() < 2; ++step) {
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.succeeded()) << step << ": " << report.detail;
+    const double now = centre_of(simulation, 0).x();
+    if (before * now < 0) crossings.push_back(h * (step + before / (before - now)));
+    before = now;
+  }
+  ASSERT_EQ(crossings.size(), 2u);
+  const double inertia = (1 + 0.05 * 0.05) / 12 + 0.25;
+  const double period = 2 * std::numbers::pi * std::sqrt(inertia / (kGravity * 0.5));
+  EXPECT_NEAR(2 * (crossings[1] - crossings[0]), period, 0.005 * period);
+  EXPECT_LT(strain_of(simulation, 0), 1e-3);
+  EXPECT_NEAR(centre_of(simulation, 0).z(), 0, 1e-6);
+}
+
+TEST_P(RigidBodiesOfEverySolver, ABoxLandsOnTheFloorAndLiesThere) {
+  Simulation simulation(
+      parse_scene("[simulation]\nfps = 100\nframes = 60\n[contact]\nfriction = 0.5\n[[rigid]]\nbox = {centre = [0, "
+                  "0.07, 0], size = "
+                  "[0.1, 0.1, 0.1]}\n[[collider]]\nname = \"floor\"\nplane = {}\n",
+                  "landing", ".", {{}, GetParam()}));
+  for (int step = 0; step < 60; ++step) {
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.advanced()) << step << ": " << report.detail;
+  }
+  const Vec3 centre = centre_of(simulation, 0);
+  EXPECT_NEAR(centre.y(), 0.05, 5e-4);
+  EXPECT_LT(Vec3(centre.x(), 0, centre.z()).norm(), 2e-3);
+  EXPECT_LT(strain_of(simulation, 0), 1e-3);
+  const VecX all = simulation.model()->with_carried(simulation.state()->x);
+  for (Index i = simulation.model()->nodes(); i < all.size() / 3; ++i) EXPECT_GT(node(all, i).y(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rigid, RigidBodiesOfEverySolver, ::testing::ValuesIn(solvers_of_rigid_bodies()),
+                         [](const auto& instance) { return testing::identifier(instance.param); });
+
+TEST(RigidBodies, AreRefusedByTheGridThatNamesWhoTakesThem) {
+  try {
+    Simulation simulation(parse_scene("[simulation]\ndt = 0.01\nframes = 1\n[[rigid]]\nsphere = {radius = 1}\n", "ball",
+                                      ".", {{}, "grid-b-pxpbd"}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("is rigid"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("quasi-newton"), std::string::npos) << error.what();
+  }
+}
+
+TEST(RigidBodies, TumbleWithTheAngularMomentumThatTheirIntegratorKeeps) {
+  const std::string body =
+      "gravity = [0, 0, 0]\n[[rigid]]\nbox = {size = [0.1, 0.2, 0.4]}\nangular_velocity = [0.1, 6, 0.1]\nvelocity = "
+      "[1, "
+      "0, 0]\n[solver]\nname = \"newton\"\ncriterion = \"residual\"\ntolerance = 1e-10\n";
+  // The implicit midpoint keeps it; the middle axis is unstable, and the body turns over.
+  Simulation midpoint(
+      parse_scene("[simulation]\ndt = 0.01\nframes = 200\n" + body + "integrator = \"implicit-midpoint\"\n", "free"));
+  const Vec3 before = angular_momentum_of(midpoint);
+  for (int step = 0; step < 200; ++step) ASSERT_TRUE(midpoint.step().succeeded()) << step;
+  EXPECT_LT((angular_momentum_of(midpoint) - before).norm(), 1e-7 * before.norm());
+  // Its middle is rigid; its ends lie on tangents, and are stretched by half the square of half the turn.
+  EXPECT_LT(strain_of(midpoint, 0), 2 * std::pow(0.06 / 2, 2));
+  // Implicit Euler: L' - L = h sum m v' x v, whatever the forces between the nodes.
+  Simulation euler(parse_scene("[simulation]\ndt = 0.01\nframes = 50\n" + body, "free"));
+  for (int step = 0; step < 50; ++step) {
+    const VecX v = euler.state()->v;
+    const Vec3 last = angular_momentum_of(euler);
+    ASSERT_TRUE(euler.step().succeeded()) << step;
+    Vec3 lost = Vec3::Zero();
+    for (Index i = 0; i < 4; ++i)
+      lost += 0.01 * euler.model()->mass().lumped()[i] * Vec3(node(euler.state()->v, i)).cross(Vec3(node(v, i)));
+    EXPECT_LT((angular_momentum_of(euler) - last - lost).norm(), 1e-8 * last.norm()) << step;
+  }
+  EXPECT_LT(strain_of(euler, 0), 1e-4);
+}
+
+TEST(RigidBodies, AndSoftOnesKeepTheirCommonMomentum) {
+  // A ball hits a soft cube, which is fastened to a rigid plate.
+  Simulation simulation(parse_scene(
+      "[simulation]\ndt = 0.005\nframes = 60\ngravity = [0, 0, 0]\n[contact]\nfriction = 0.3\n[[body]]\nname = "
+      "\"cube\"\nbox = {size = [0.1, 0.1, 0.1], cells = [2, 2, 2]}\nyoung = 1e5\npoisson = 0.3\n[[rigid]]\nname = "
+      "\"ball\"\nsphere = {centre = [-0.06, 0.06, 0.05], radius = 0.05}\nvelocity = [2, 0, 0]\n[[rigid]]\nname = "
+      "\"plate\"\nbox = {centre = [0.11, 0.05, 0.05], size = [0.02, 0.1, 0.1]}\n[[attachment]]\nbody = \"cube\"\nwhere "
+      "= "
+      "\"x-max\"\nto_body = \"plate\"\n[solver]\nname = \"pod-newton\"\ncriterion = \"residual\"\ntolerance = 1e-9\n",
+      "hit"));
+  const Vec3 before = momentum_of(simulation);
+  const double begin = centre_of(simulation, 2).x();
+  for (int step = 0; step < 60; ++step) {
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.succeeded()) << step << ": " << report.detail;
+  }
+  EXPECT_LT((momentum_of(simulation) - before).norm(), 1e-8);
+  EXPECT_GT(centre_of(simulation, 2).x(), begin + 0.02);  // the plate has been taken along
+  EXPECT_LT(strain_of(simulation, 1), 1e-3);
+}
+
+TEST(Joints, ASliderGoesAlongItsAxisToItsLimit) {
+  Simulation simulation(
+      parse_scene("[simulation]\ndt = 0.01\nframes = 100\n[[rigid]]\nbox = {size = [0.1, 0.1, 0.1]}\nvelocity = [1, 0, "
+                  "0]\nangular_velocity = [0, 0, 1]\n[[joint]]\nkind = \"slider\"\nat = [0, 0, 0]\naxis = [1, 0, "
+                  "0]\nlimits = [-0.1, "
+                  "0.2]\n",
+                  "slider"));
+  double most = 0;
+  for (int step = 0; step < 100; ++step) {
+    ASSERT_TRUE(simulation.step().succeeded()) << step;
+    const Vec3 centre = centre_of(simulation, 0);
+    most = std::max(most, centre.x());
+    EXPECT_LT(std::hypot(centre.y(), centre.z()), 1e-4) << step;
+  }
+  EXPECT_GT(most, 0.19);
+  EXPECT_LT(most, 0.202);
+}
+
+TEST(Joints, AMotorTurnsAHingeBetweenBodiesThatFly) {
+  // Two bars joined end to end; the motor folds them by 90 degrees while their centre stays.
+  Simulation simulation(parse_scene(
+      "[simulation]\ndt = 0.01\nframes = 100\ngravity = [0, 0, 0]\n[[rigid]]\nname = \"left\"\nbox = {centre = [-0.1, "
+      "0, "
+      "0], size = [0.2, 0.04, 0.04]}\n[[rigid]]\nname = \"right\"\nbox = {centre = [0.1, 0, 0], size = [0.2, 0.04, "
+      "0.04]}\n[[joint]]\nkind = \"hinge\"\nbody = \"right\"\nto_body = \"left\"\nat = [0, 0, 0]\naxis = [0, 0, "
+      "1]\nmotor = [{time = 0, angle = 0}, {time = 0.5, angle = 90}]\n[solver]\nname = \"newton\"\ncriterion = "
+      "\"residual\"\ntolerance = 1e-9\n",
+      "fold"));
+  for (int step = 0; step < 100; ++step) {
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.succeeded()) << step << ": " << report.detail;
+  }
+  EXPECT_LT(momentum_of(simulation).norm(), 1e-8);
+  const auto direction = [&](std::size_t b) {
+    const Body& body = simulation.model()->bodies()[b];
+    const auto weights = body.rigid->slopes();
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t k = 0; k < 4; ++k)
+      sum += weights[k].x() * node(simulation.state()->x, body.nodes.begin + static_cast<Index>(k));
+    return sum;
+  };
+  const Vec3 left = direction(0), right = direction(1);
+  EXPECT_NEAR(std::atan2(left.cross(right).z(), left.dot(right)) * 180 / std::numbers::pi, 90, 0.1);
+  EXPECT_LT((0.5 * (centre_of(simulation, 0) + centre_of(simulation, 1))).norm(), 1e-6);
+}
+
+TEST(Joints, AHingeStopsAtItsLimit) {
+  Simulation simulation(parse_scene(
+      "[simulation]\ndt = 0.01\nframes = 100\n[[rigid]]\nbox = {centre = [0.25, 0, 0], size = [0.5, 0.05, 0.05]}\n"
+      "[[joint]]\nkind = \"hinge\"\nat = [0, 0, 0]\naxis = [0, 0, 1]\nlimits = [-30, 60]\n",
+      "limit"));
+  for (int step = 0; step < 100; ++step) ASSERT_TRUE(simulation.step().succeeded()) << step;
+  const Vec3 centre = centre_of(simulation, 0);
+  EXPECT_NEAR(std::atan2(centre.y(), centre.x()) * 180 / std::numbers::pi, -30, 0.2);
+}
+
+TEST(Joints, ABallJointToASoftBodyHoldsAndAFixedOneDoesNotTurn) {
+  Simulation simulation(parse_scene(
+      "[simulation]\ndt = 0.01\nframes = 60\n[[body]]\nname = \"beam\"\nbox = {size = [0.4, 0.1, 0.1], cells = [4, 1, "
+      "1]}\nyoung = 1e6\npoisson = 0.3\n[[pin]]\nbody = \"beam\"\nwhere = \"x-min\"\n[[rigid]]\nname = "
+      "\"ball\"\nsphere = "
+      "{centre = [0.4, -0.1, 0.05], radius = 0.03}\n[[rigid]]\nname = \"arm\"\nbox = {centre = [0.1, 0, 1], size = "
+      "[0.2, "
+      "0.02, 0.02]}\n[[joint]]\nname = \"hanging\"\nbody = \"ball\"\nto_body = \"beam\"\nat = [0.4, 0.05, "
+      "0.05]\n[[joint]]\nname = \"bracket\"\nkind = \"fixed\"\nbody = \"arm\"\nat = [0, 0, 1]\n",
+      "held"));
+  for (int step = 0; step < 60; ++step) {
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.succeeded()) << step << ": " << report.detail;
+  }
+  for (const Tie& tie : simulation.model()->ties()->ties())
+    EXPECT_LT(tie.difference(simulation.state()->x).norm(), 1e-4);
+  EXPECT_NEAR(centre_of(simulation, 2).y(), 0, 1e-3);
+}
+
+TEST(Joints, AreRefusedWithAReasonThatHelps) {
+  const auto message = [](const std::string& joint) {
+    try {
+      Simulation simulation(
+          parse_scene("[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nname = \"soft\"\nbox = {size = [1, "
+                      "1, 1], cells = [1, 1, 1]}\nyoung = 1e5\npoisson = 0.3\n[[rigid]]\nname = \"ball\"\nsphere = "
+                      "{centre = [3, 0, "
+                      "0], radius = 1}\n[[joint]]\nat = [0, 0, 0]\n" +
+                          joint,
+                      "joints"));
+      return std::string();
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_NE(message("body = \"soft\"\n").find("is not rigid"), std::string::npos);
+  EXPECT_NE(message("body = \"bal\"\n").find("did you mean 'ball'?"), std::string::npos);
+  EXPECT_NE(message("body = \"ball\"\nknd = \"ball\"\n").find("did you mean 'kind'"), std::string::npos);
+  EXPECT_NE(message("body = \"ball\"\nkind = \"slider\"\nto_body = \"soft\"\n").find("gives a slider no axis"),
+            std::string::npos);
+  EXPECT_NE(message("body = \"ball\"\nkind = \"hinge\"\nmotor = [{time = 0, distance = 1}]\n").find("'angle'"),
+            std::string::npos);
+  EXPECT_NE(message("body = \"ball\"\nlimits = [0, 1]\n").find("only hinges and sliders"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace pliant
