@@ -57,6 +57,12 @@ PetscSystem::PetscSystem(SharedNodes& nodes, const LocalModel& local, const Line
     check(MatSetPreallocationCOO(A_, static_cast<PetscCount>(rows.size()), rows.data(), columns.data()),
           "make the pattern of a matrix");
   }
+  if (nodes_.team().size() >
+      1) {  // PETSc 3.18 forgets the size of blocks in the part that couples a process's own rows
+    Mat own_part = nullptr;
+    check(MatMPIAIJGetSeqAIJ(A_, &own_part, nullptr, nullptr), "make a matrix");
+    check(MatSetBlockSizes(own_part, 3, 3), "make a matrix");
+  }
   check(MatSetOption(A_, MAT_SYMMETRIC, PETSC_TRUE), "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRY_ETERNAL, PETSC_TRUE), "make a matrix");
   check(MatCreateVecs(A_, &x_, &b_), "make vectors");
@@ -107,6 +113,7 @@ void PetscSystem::assemble(IncrementalPotential& potential, const VecX& x, Proje
   is_projected_ = projection != Projection::none;
   is_factorised_ = false;
   has_inertia_ = potential.problem().has_inertia();
+  fixed_ = potential.problem().fixed;
 }
 
 PetscSystem::Method PetscSystem::choose(Factorisation kind) const {
@@ -188,6 +195,8 @@ void PetscSystem::copy_out(VecX& dx) {
       node(dx, static_cast<Index>(i)) = Eigen::Map<const Vec3>(x + 3 * (local_.row[i] - local_.first_row));
   check(VecRestoreArrayRead(x_, &x), "read a vector");
   nodes_.update_copies(dx);
+  // Nothing pushes prescribed unknowns, but multigrid moves them with their neighbours.
+  for (Index i : fixed_) dx[i] = 0;
 }
 
 /// MUMPS on several processes adds in the order in which messages arrive, which is not twice the same. A small system
@@ -258,11 +267,14 @@ void PetscSystem::set_up(KSP solver, Method method) {
       check(PCSetOptionsPrefix(pc, "incomplete_"), "make a preconditioner");
       break;
     }
-    case Method::multigrid:
+    case Method::multigrid: {
+      PetscReal none = 0;  // couplings of prescribed nodes, which are zero, are none
       check(PCSetType(pc, PCGAMG), "make a preconditioner");
       check(PCSetOptionsPrefix(pc, ""), "make a preconditioner");
       check(PCGAMGSetNSmooths(pc, 1), "make a preconditioner");
+      check(PCGAMGSetThreshold(pc, &none, 1), "make a preconditioner");
       break;
+    }
   }
 }
 

@@ -58,6 +58,7 @@ class PetscSystem {
   bool is_projected_ = false, is_factorised_ = false, has_inertia_ = true;
   bool prefers_multigrid_ = false;  ///< for the rest of the step
   double last_norm_ = 0, last_forcing_ = 0;
+  std::vector<Index> fixed_;  ///< prescribed unknowns
   std::string failure_;
   StepReport* report_ = nullptr;
 };
