@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "pliant/base/error.hpp"
+#include "processes.hpp"
 #include "progress.hpp"
 #include "remedies.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 struct RunArguments {
   SceneArguments scene;
-  std::string out;
+  std::string out, petsc;
   std::int64_t frames = 0;
   int threads = 0;
   bool resume = false;
@@ -191,7 +192,13 @@ int run(const RunArguments& arguments) {
   if (arguments.threads > 0)
     threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
 
-  const Scene scene = load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver});
+  const auto load = [&] { return load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver}); };
+  const std::unique_ptr<Processes> processes = Processes::join(arguments.petsc);
+  if (processes && !processes->is_first()) {
+    processes->serve(load);
+    return kSuccess;
+  }
+  const Scene scene = load();
   for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
   RunOptions options;
   options.folder = arguments.out.empty() ? "out/" + scene.name : arguments.out;
@@ -204,12 +211,14 @@ int run(const RunArguments& arguments) {
   Simulation simulation(scene);
   StepControl control;
   options.control = &control;
+  if (processes) processes->begin(simulation, options);
   catch_interrupts();  // before this, there is nothing to save
   const RunResult result = [&] {
     const Attendant attendant(control, watcher.progress());
     return pliant::run(simulation, options, watcher);
   }();
   watcher.end();
+  if (processes) processes->finish(options.folder);
   print_end(scene, arguments, options.folder.string(), result);
   switch (result.end) {
     case RunEnd::finished:
@@ -238,6 +247,8 @@ void add_run(CLI::App& app, int& exit_code) {
                    "Number of threads; by default all cores. Results do not depend on it")
       ->check(at_least_one())
       ->type_name("N");
+  command->add_option("--petsc", arguments->petsc, "Under mpirun: options of PETSc, such as \"-ksp_view\"")
+      ->type_name("OPTIONS");
   CLI::Option* resume = command->add_flag("--resume", arguments->resume, "Continue the run in the folder, bit for bit");
   command->add_flag("--force", arguments->force, "Replace the results in the folder")->excludes(resume);
   CLI::Option* quiet = command->add_flag("--quiet", arguments->quiet, "Print errors only");

@@ -104,7 +104,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     const double time = state.time + scene.dt;
     observer.before_step(time);
     if (step == result.steps) before = state;
-    const StepReport report = simulation.step(options.control);
+    const StepReport report = options.step ? options.step() : simulation.step(options.control);
     if (report.outcome == Outcome::interrupted) {
       result.end = RunEnd::interrupted;
       result.last_report = report;

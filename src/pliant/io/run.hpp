@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,8 @@ struct RunOptions {
   RunStart start = RunStart::fresh;
   std::optional<std::int64_t> last_step;  ///< in place of the scene's duration
   StepControl* control = nullptr;         ///< ends the run, also in the middle of a step
+  /// Takes a step of the simulation in place of Simulation::step: several processes do (distributed/).
+  std::function<StepReport()> step = nullptr;
 };
 
 /// Told about a run between its steps.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "pliant/sim/step_function.hpp"
 
 namespace pliant {
@@ -38,6 +40,23 @@ struct Ray {
   double slope;        ///< gradient . dx, negative
   double largest = 1;  ///< the largest permissible step, at most 1
 };
+
+/// Whether a step of length alpha, from one energy to another, is taken. `trial_slope()`, the slope where it leads, is
+/// only asked for where the energies do not tell. An infinite or undefined energy (an inverted element, an overflow)
+/// means "too far": every comparison is false for it.
+template <class Slope>
+bool accepts(const LineSearchOptions& options, double alpha, double trial_energy, double energy, double slope,
+             Slope&& trial_slope) {
+  const double dE = trial_energy - energy;
+  if (dE <= options.decrease * alpha * slope || options.kind == LineSearchKind::none) return true;
+  if (options.kind != LineSearchKind::robust || !(std::abs(dE) <= options.energy_noise * std::abs(energy)))
+    return false;
+  // pitfalls Eqs. (16)-(18): the energy difference by the trapezoidal rule, and an estimate of that rule's error.
+  const double slope_there = trial_slope();
+  const double dE_approx = alpha / 2 * (slope_there + slope);
+  const double error = alpha / 2 * (slope_there - slope);
+  return dE_approx + options.error_weight * std::abs(error) <= options.decrease * alpha * slope;
+}
 
 /// Finds a step length along the ray by halving from the largest one. On success `trial` is the new iterate.
 LineSearchResult line_search(StepFunction& function, const Iterate& current, const Ray& ray,

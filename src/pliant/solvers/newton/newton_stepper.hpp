@@ -12,6 +12,7 @@ class NewtonStepper final : public Stepper {
   NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options);
 
   std::string_view name() const override;
+  const NewtonOptions& options() const { return options_; }
   std::vector<double> memory() const override { return minimiser_.memory(); }
   void recall(std::span<const double> memory) override { minimiser_.recall(memory); }
 

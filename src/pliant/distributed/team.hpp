@@ -1,0 +1,48 @@
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+
+#include "pliant/math/types.hpp"
+
+namespace pliant {
+
+/// What went between processes, as one of them counts it: what docs/scale.md models.
+struct Traffic {
+  std::int64_t messages = 0;    ///< sent to neighbours
+  std::int64_t bytes = 0;       ///< in them
+  std::int64_t reductions = 0;  ///< sums, maxima and broadcasts of a few numbers over all processes
+};
+
+/// The processes that work on one scene. Every function that speaks of all of them is called by all of them.
+class Team {
+ public:
+  explicit Team(MPI_Comm comm);
+
+  MPI_Comm comm() const { return comm_; }
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_first() const { return rank_ == 0; }
+
+  void sum(std::span<double> values);
+  double sum(double value);
+  double maximum(double value);
+  double minimum(double value);
+  /// What the first says.
+  bool agree(bool says);
+  void broadcast(std::span<double> values);
+
+  Traffic& traffic() { return traffic_; }
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  void reduce(std::span<double> values, MPI_Op op);
+
+  MPI_Comm comm_;
+  int rank_ = 0, size_ = 1;
+  Traffic traffic_;
+};
+
+}  // namespace pliant
