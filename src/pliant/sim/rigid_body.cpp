@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <cmath>
 
 #include "pliant/base/error.hpp"
 #include "pliant/contact/aabb.hpp"
 #include "pliant/contact/tessellate.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/mesh/surface_check.hpp"
 #include "pliant/rigid/mass_points.hpp"
 
@@ -129,12 +129,12 @@ RigidShape make_rigid_shape(const RigidOptions& options) {
   shape.volume = moments.mass / options.density;
   shape.centre = moments.first / moments.mass;
   const Mat3 about_centre = moments.second / moments.mass - shape.centre * shape.centre.transpose();
-  const Eigen::SelfAdjointEigenSolver<Mat3> eigen(about_centre);
-  const Vec3 squares = eigen.eigenvalues();
+  const SymmetricEigen<3> eigen(about_centre);
+  const Vec3& squares = eigen.values;
   if (!(squares[0] > 1e-10 * squares[2]))
     throw InputError(
         fmt::format("rigid body '{}' is flat: it has no volume to have mass; give it a thickness", options.name));
-  shape.axes = eigen.eigenvectors();
+  shape.axes = eigen.vectors;
   if (shape.axes.determinant() < 0) shape.axes.col(0) *= -1;
   shape.spread = squares.cwiseSqrt();
   for (Vec3& p : shape.vertices) p = options.placed.from_rest(p);
