@@ -1,6 +1,7 @@
 #include "experiments/pxpbd/plain_xpbd.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 #include <cmath>
 

@@ -5,6 +5,7 @@
 
 #include "experiments/quasi_newton/scenes.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <numbers>

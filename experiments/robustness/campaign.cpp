@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <oneapi/tbb/parallel_for.h>
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
 #include <random>
 
 #include "contact/pair_test_support.hpp"

@@ -1,5 +1,7 @@
 #include "pliant/solvers/pxpbd/spring_forces.hpp"
 
+#include <Eigen/Geometry>
+
 #include <Eigen/Cholesky>
 #include <algorithm>
 
