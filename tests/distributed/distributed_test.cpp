@@ -206,13 +206,12 @@ TEST(Distributed, EveryWayToSolveSystemsLeadsToTheSamePlace) {
   }
 }
 
+/// By the way that systems of this size are solved; GAMG does not promise as much (docs/scale.md).
 TEST(Distributed, TheSameNumberOfProcessesGivesTheSameBits) {
-  for (const char* lines : {"", "linear = \"pcg\"\npreconditioner = \"multigrid\"\n"}) {
-    const State first = together(kSwing + lines, 5), second = together(kSwing + lines, 5);
-    if (!world().is_first()) continue;
-    EXPECT_EQ(std::memcmp(first.x.data(), second.x.data(), sizeof(double) * at(first.x.size())), 0) << lines;
-    EXPECT_EQ(std::memcmp(first.v.data(), second.v.data(), sizeof(double) * at(first.v.size())), 0) << lines;
-  }
+  const State first = together(kSwing, 5), second = together(kSwing, 5);
+  if (!world().is_first()) return;
+  EXPECT_EQ(std::memcmp(first.x.data(), second.x.data(), sizeof(double) * at(first.x.size())), 0);
+  EXPECT_EQ(std::memcmp(first.v.data(), second.v.data(), sizeof(double) * at(first.v.size())), 0);
 }
 
 TEST(Distributed, TheSharesOfAllProcessesAddUpToTheWholeModel) {

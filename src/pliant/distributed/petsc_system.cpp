@@ -30,6 +30,8 @@ PetscSystem::PetscSystem(SharedNodes& nodes, const LocalModel& local, const Line
   const MPI_Comm comm = nodes_.team().comm();
   const BlockPattern& pattern = *local.model->pattern();
   const PetscInt own = 3 * local.owned_count;
+  // Rows that multigrid makes for other processes are added in the order of ranks, not in that of arrival.
+  check(PetscOptionsSetValue(nullptr, "-matstash_reproduce", "true"), "set options");
   check(MatCreate(comm, &A_), "make a matrix");
   check(MatSetSizes(A_, own, own, PETSC_DETERMINE, PETSC_DETERMINE), "make a matrix");
   check(MatSetBlockSize(A_, 3), "make a matrix");
