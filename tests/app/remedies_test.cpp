@@ -55,15 +55,14 @@ TEST_P(TooLargeALoad, IsNamedAndEveryOptionPrintedIsOneThatTheSolverTakes) {
     return Program(folder, arguments).wait();
   };
   const Ended ended = run({});
-  const bool is_told = ended.code != 0 || ended.err.find("warning: ") != std::string::npos;
-  // Ten sweeps of xpbd are so far from balance that they may hold what nothing holds.
-  EXPECT_TRUE(is_told || solver == "xpbd") << ended.err;
+  // Failed, or in doubt. Ten sweeps of xpbd are so far from balance that they may hold what nothing holds.
+  EXPECT_TRUE(ended.code == 1 || ended.code == 3 || solver == "xpbd") << ended.err;
   const std::regex option("--set (solver|simulation|load)[^ \n]*");
   for (std::sregex_iterator it(ended.err.begin(), ended.err.end(), option), end; it != end; ++it) {
     const std::string assignment = it->str().substr(6);
     EXPECT_EQ(Program(folder, {"check", scene, "--solver", solver, "--set", assignment}).wait().code, 0) << assignment;
   }
-  EXPECT_TRUE(ended.code == 0 || ended.err.find("--set load.air.pressure=3000") != std::string::npos) << ended.err;
+  EXPECT_TRUE(ended.code != 1 || ended.err.find("--set load.air.pressure=3000") != std::string::npos) << ended.err;
   const Ended weaker = run({"--set", "load.air.pressure=3000"});
   EXPECT_EQ(weaker.code, 0) << weaker.err;
   EXPECT_EQ(weaker.err.find("warning"), std::string::npos) << weaker.err;

@@ -13,6 +13,9 @@ std::string last_snapshot(const std::filesystem::path& run) {
   return to_bytes(read_checkpoint(run / "checkpoints" / "step_000000010.pliant").snapshot);
 }
 
+/// To its end, in doubt or not: one linear system a step may be far from where the bar strikes.
+bool is_finished(const Ended& ended) { return ended.code == 0 || ended.code == 3; }
+
 class ResumeOf : public testing::TestWithParam<std::string> {};
 
 /// A new process goes on from a checkpoint just as the one that wrote it would have.
@@ -26,11 +29,11 @@ TEST_P(ResumeOf, GoesOnInANewProcessWithTheSameBits) {
     ++taken;
     const std::string name(feature.name);
     const Ended whole = run(folder, {"run", scene, "--out", folder / name / "whole", "--frames", kFrames});
-    ASSERT_EQ(whole.code, 0) << name << ": " << whole.err;
+    ASSERT_TRUE(is_finished(whole)) << name << ": " << whole.err;
     const Ended half = run(folder, {"run", scene, "--out", folder / name / "halves", "--frames", "5"});
-    ASSERT_EQ(half.code, 0) << name << ": " << half.err;
+    ASSERT_TRUE(is_finished(half)) << name << ": " << half.err;
     const Ended rest = run(folder, {"run", scene, "--out", folder / name / "halves", "--frames", kFrames, "--resume"});
-    ASSERT_EQ(rest.code, 0) << name << ": " << rest.err;
+    ASSERT_EQ(rest.code, whole.code) << name << ": " << rest.err;
     EXPECT_EQ(last_snapshot(folder / name / "whole"), last_snapshot(folder / name / "halves")) << name;
     EXPECT_EQ(content(folder / name / "whole/frames/frame_000010.vtu"),
               content(folder / name / "halves/frames/frame_000010.vtu"))
