@@ -10,7 +10,7 @@ namespace pliant {
 /// has a palette of its own, so that none needs to know the others; of each only the part that has changed is kept.
 class GifFilm {
  public:
-  /// The longest rate that players keep: most take delays below 20 ms for 100 ms.
+  /// The highest rate that players keep: most take delays below 20 ms for 100 ms.
   static constexpr double kLargestRate = 50;
 
   /// `rate`: pictures a second, at most kLargestRate.
