@@ -148,7 +148,8 @@ TEST(LinearChoice, SolvesThinOnesByAFactor) {
     const StepReport report = stepper->step(state, 1.0 / 60);
     ASSERT_TRUE(report.converged()) << report.detail;
     if (k < 2) continue;  // the others are tried first
-    EXPECT_EQ(report.factorisations + systems(report, "rest_factor_systems"), report.iterations)
+    EXPECT_GE(report.factorisations + systems(report, "rest_factor_systems") + systems(report, "kept_matrices"),
+              report.iterations)
         << "its own, or the one at rest: either costs hardly more than an iteration";
     EXPECT_LE(report.linear_iterations, 5 * report.iterations);
   }

@@ -111,8 +111,9 @@ TEST(LineSearch, RobustOneFinishesOnSteelWhereArmijoFails) {
   const auto model = builder.build();
   for (const char* solver : kSolvers)
     for (const char* search : {"armijo", "robust"}) {
-      const auto stepper =
-          make_stepper(model, solver, {{"tolerance", 1e-4}, {"line_search", search}, {"turning", "linear"}});
+      const auto stepper = make_stepper(
+          model, solver,
+          {{"tolerance", 1e-4}, {"line_search", search}, {"turning", "linear"}, {"assembly", "every-iteration"}});
       State state = model->rest_state();
       bool failed = false;
       for (int s = 0; s < 30 && !failed; ++s) {
@@ -186,7 +187,8 @@ TEST(Report, HistoryFollowsTheIterations) {
   const auto model = testing::clamped_beam({6, 3, 3});
   State state = model->rest_state();
   const StepReport report =
-      make_stepper(model, "pod-newton", {{"history", true}, {"tolerance", 1e-6}})->step(state, 0.05);
+      make_stepper(model, "pod-newton", {{"history", true}, {"tolerance", 1e-6}, {"assembly", "every-iteration"}})
+          ->step(state, 0.05);
   ASSERT_TRUE(report.converged());
   ASSERT_EQ(static_cast<int>(report.history.size()), report.iterations);
   for (std::size_t k = 1; k < report.history.size(); ++k)

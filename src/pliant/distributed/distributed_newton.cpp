@@ -126,14 +126,17 @@ void DistributedNewton::minimise(const Start* start, StepReport& report) {
 
 bool DistributedNewton::find_start(StepReport& report) {
   const StepProblem& problem = potential_.problem();
-  if (options_.starts_at_prediction && problem.has_inertia()) {
+  if (options_.start == NewtonStart::prediction && problem.has_inertia()) {
     current_.x = problem.predicted_start();
     evaluate(current_);
     if (std::isfinite(current_.energy)) return true;
   }
   current_.x = potential_.start();
   evaluate(current_);
-  if (std::isfinite(current_.energy)) return true;
+  if (std::isfinite(current_.energy)) {
+    if (options_.start == NewtonStart::automatic && problem.has_inertia()) find_better_start();
+    return true;
+  }
   report.end(Outcome::inverted_start,
              "the energy is not finite where the step begins: an element is inverted there whose law has no energy for "
              "that; use smaller steps, a penalty for what is prescribed, or a law that survives inversion");
@@ -165,6 +168,16 @@ void DistributedNewton::measure(StepReport& report) {
 }
 
 /// pitfalls, Algorithm 1.
+/// As NewtonStepper::find_better_start.
+void DistributedNewton::find_better_start() {
+  const VecX explicit_end = explicit_step(current_, mass_, potential_.problem().h);
+  for (const VecX& x : {potential_.problem().predicted_start(), explicit_end}) {
+    trial_.x = x;
+    evaluate(trial_);
+    if (trial_.energy < current_.energy) std::swap(current_, trial_);
+  }
+}
+
 void DistributedNewton::iterate(StepReport& report) {
   for (;;) {
     measure(report);

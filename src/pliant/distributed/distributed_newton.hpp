@@ -45,6 +45,7 @@ class DistributedNewton {
  private:
   void begin_step(const Start* start, StepReport& report);
   bool find_start(StepReport& report);
+  void find_better_start();
   void iterate(StepReport& report);
   bool find_direction(StepReport& report);
   FactorStatus compute_direction(StepReport& report);

@@ -99,6 +99,21 @@ bool ConvergenceTest::satisfied(const Residuals& residuals, int iterations) cons
   return false;
 }
 
+double ConvergenceTest::distance(const Residuals& residuals, double contraction) const {
+  switch (options_.kind) {
+    case Criterion::residual:
+    case Criterion::reference_force:
+    case Criterion::characteristic:
+      return tolerance_ * scale_ / residuals.force;
+    case Criterion::acceleration:
+      return tolerance_ / residuals.acceleration;
+    case Criterion::automatic:
+    case Criterion::step_length:
+      break;
+  }
+  return tolerance_ / (contraction * residuals.step_length);
+}
+
 double ConvergenceTest::acceleration(const VecX& r, const BoundaryState& boundary) {
   const bool factorised =
       options_.mass == AccelerationMass::factorised && model_->mass().kind() == MassKind::consistent;

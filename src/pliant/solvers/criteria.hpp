@@ -62,6 +62,9 @@ class ConvergenceTest {
   /// iteration only where nothing would move anyway: forces that a loose tolerance takes for balance, the weight of a
   /// falling body for one, would otherwise never act.
   bool satisfied(const Residuals& residuals, int iterations) const;
+  /// The criterion's bound over where an iteration stands, after one that lowered the gradient by `contraction` and is
+  /// expected to shorten the next step by as much.
+  double distance(const Residuals& residuals, double contraction) const;
   /// Whether a step that was taken, of this largest component over h (m/s), does. Only for step_length.
   bool satisfied_by_step(double step_length) const {
     return options_.kind == Criterion::step_length && step_length <= tolerance_;

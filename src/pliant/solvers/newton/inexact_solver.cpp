@@ -8,12 +8,15 @@
 namespace pliant {
 
 template <class T>
-void InexactSolver::take_matrix(Gradients<T>& gradients, const BlockMatrix& A) {
+bool InexactSolver::take_matrix(Gradients<T>& gradients, const BlockMatrix& A) {
+  if (gradients.taken == matrix_) return false;
+  gradients.taken = matrix_;
   if (gradients.product.shared_pattern() != A.shared_pattern()) {
     gradients.product = BlockProduct<T>(A.shared_pattern(), A.block_size());
     gradients.preconditioner.reset();
   }
   gradients.product.set(A);
+  return true;
 }
 
 template <class T>
@@ -38,10 +41,10 @@ PcgReport InexactSolver::solve(PreconditionerKind kind, const BlockMatrix& A, co
   const auto attempt = [&]<class T>(Gradients<T>& gradients) {
     {
       const Stopwatch watch(report.seconds.factorisation);
-      take_matrix(gradients, A);
-      if (!gradients.preconditioner || gradients.kind != kind) gradients.preconditioner = make_preconditioner<T>(kind);
+      const bool is_new = take_matrix(gradients, A), is_other = !gradients.preconditioner || gradients.kind != kind;
+      if (is_other) gradients.preconditioner = make_preconditioner<T>(kind);
       gradients.kind = kind;
-      gradients.preconditioner->set(gradients.product);
+      if (is_new || is_other) gradients.preconditioner->set(gradients.product);
     }
     return run(gradients, *gradients.preconditioner, g, dx, options, report);
   };
@@ -65,7 +68,9 @@ PcgReport InexactSolver::solve_with_rest_factor(const BlockMatrix& A, const VecX
   {
     const Stopwatch watch(report.seconds.factorisation);
     if (!rest_factor_) rest_factor_ = std::make_unique<RestFactor>(function_, order_);
-    if (!rest_factor_->prepare(x)) return solve(PreconditionerKind::block_jacobi, A, x, g, dx, options, report);
+    if (turned_for_ != matrix_ && !rest_factor_->prepare(x))
+      return solve(PreconditionerKind::block_jacobi, A, x, g, dx, options, report);
+    turned_for_ = matrix_;
     take_matrix(in_double_, A);
   }
   return run(in_double_, rest_factor_->preconditioner(), g, dx, options, report);

@@ -16,6 +16,8 @@ class InexactSolver {
   explicit InexactSolver(StepFunction& function) : function_(function) {}
 
   void begin_step() { multigrid_age_ = -1; }
+  /// The next systems are those of another matrix; until the next call the matrix and its positions stay as they are.
+  void begin_matrix() { ++matrix_; }
   /// Of elimination, for the model's pattern: what the factor at rest need not find out.
   void set_order(std::span<const Index> order) { order_.assign(order.begin(), order.end()); }
   /// A dx = -g for the matrix at positions x, from zero.
@@ -38,9 +40,11 @@ class InexactSolver {
     std::unique_ptr<Preconditioner<T>> preconditioner;
     Pcg<T> pcg;
     VectorOf<T> b, x;
+    std::int64_t taken = 0;  ///< the number of the matrix in `product`
   };
+  /// False where it is there already.
   template <class T>
-  void take_matrix(Gradients<T>& gradients, const BlockMatrix& A);
+  bool take_matrix(Gradients<T>& gradients, const BlockMatrix& A);
   template <class T>
   PcgReport run(Gradients<T>& gradients, Preconditioner<T>& preconditioner, const VecX& g, VecX& dx,
                 const PcgOptions& options, StepReport& report);
@@ -50,10 +54,12 @@ class InexactSolver {
                                  const PcgOptions& options, StepReport& report);
 
   StepFunction& function_;
+  std::int64_t matrix_ = 0;  ///< its number
   Gradients<float> in_float_;
   Gradients<double> in_double_;  ///< built when first needed
   std::vector<Index> order_;
   std::unique_ptr<RestFactor> rest_factor_;
+  std::int64_t turned_for_ = 0;  ///< the number of the matrix that it was turned for
   std::unique_ptr<Multigrid> multigrid_;
   std::shared_ptr<const BlockPattern> multigrid_pattern_;
   int multigrid_age_ = -1;    ///< systems since its numbers were computed; -1: none in this step

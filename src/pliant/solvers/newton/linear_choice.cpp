@@ -42,9 +42,21 @@ void LinearChoice::set_factor_costs(std::int64_t entries, double flops) {
   factor_ = {static_cast<double>(entries), flops};
 }
 
-/// Of a system by the factor at rest.
+/// Of a system, on average over a step like the last one, in which only some have matrices of their own: all but the
+/// solution; with factors; by the factor at rest.
+double LinearChoice::usual_other() const {
+  const double fresh = last_matrices_ / last_systems_;
+  return fresh * LinearPrices::other() + (1 - fresh) * LinearPrices::other_with_kept_matrix();
+}
+
+double LinearChoice::factor_cost(const FactorGuess& factor) const {
+  const double fresh = last_matrices_ / last_systems_;
+  return usual_other() + fresh * prices_.factorisation(factor) + (1 - fresh) * prices_.factor_solution(factor);
+}
+
 double LinearChoice::rest_factor_cost(const FactorGuess& factor, double iterations) const {
-  return LinearPrices::other() + LinearPrices::rotations() + iterations * prices_.rest_factor_iteration(factor);
+  const double fresh = last_matrices_ / last_systems_;
+  return usual_other() + fresh * LinearPrices::rotations() + iterations * prices_.rest_factor_iteration(factor);
 }
 
 /// Whether what saves so much of the cost of a system pays for an investment.
@@ -57,11 +69,13 @@ bool LinearChoice::pays(double cost, double investment) const {
 bool LinearChoice::asks_for_factor_costs() {
   if (factor_.entries > 0) return false;
   if (asked_) return true;
-  const double making = prices_.factorisation(guess_);
+  // Levels of a breadth-first search are wider than separators: of a compact body, a guess is nearly twice the truth.
+  constexpr double kHope = 0.6;
+  const FactorGuess hoped{kHope * guess_.entries, kHope * guess_.flops};
   const bool may_ask = prices_.nodes <= kVeryLarge || cost_[index(LinearMethod::multigrid)] > kSlowMultigrid;
-  asked_ =
-      may_ask && (pays((LinearPrices::other() + making) / kMoreNewton, kAnalysis) ||
-                  (!kind_.has_contact && pays(rest_factor_cost(guess_, kLeastWithRestFactor), kAnalysis + making)));
+  const double at_rest = kAnalysis + prices_.factorisation(hoped);
+  asked_ = may_ask && (pays(factor_cost(hoped) / kMoreNewton, kAnalysis) ||
+                       (!kind_.has_contact && pays(rest_factor_cost(hoped, kLeastWithRestFactor), at_rest)));
   return asked_;
 }
 
@@ -73,8 +87,7 @@ double LinearChoice::expected(LinearMethod method) const {
       return known;
     case LinearMethod::multigrid:
       if (known > 0) return known;
-      return LinearPrices::other() + prices_.usual_set_up() / last_systems_ +
-             kUsualCycles * LinearPrices::usual_cycle();
+      return usual_other() + prices_.usual_set_up() / last_systems_ + kUsualCycles * LinearPrices::usual_cycle();
     case LinearMethod::rest_factor:
       if (!may_factor_ || factor_.entries == 0 || kind_.has_contact) return kNever;
       return known > 0 ? known : rest_factor_cost(factor_, kLeastWithRestFactor);
@@ -82,7 +95,7 @@ double LinearChoice::expected(LinearMethod method) const {
       break;
   }
   if (!may_factor_ || factor_.entries == 0) return kNever;
-  return (known > 0 ? known : LinearPrices::other() + prices_.factorisation(factor_)) / kMoreNewton;
+  return (known > 0 ? known : factor_cost(factor_)) / kMoreNewton;
 }
 
 /// The factor at rest is made, and made anew, only where it pays.
@@ -102,7 +115,7 @@ void LinearChoice::begin_step(const StepKind& kind) {
   end_step();
   kind_ = kind;
   spent_ = 0;
-  systems_ = 0;
+  systems_ = matrices_ = 0;
   if (!kind.has_inertia && cost_[index(LinearMethod::gradients)] == 0)
     cost_[index(LinearMethod::gradients)] = kMostCost;
 }
@@ -128,8 +141,9 @@ void LinearChoice::end_step() {
   const double cost = spent_ / systems_;
   known = known > 0 && known < kMostCost ? 0.5 * (known + cost) : cost;
   last_systems_ = systems_;
+  last_matrices_ = std::max(1, matrices_);
   spent_ = 0;
-  systems_ = 0;
+  systems_ = matrices_ = 0;
 }
 
 double LinearChoice::iteration_cost() const {
@@ -144,15 +158,16 @@ double LinearChoice::allowance() const {
 
 int LinearChoice::most_iterations() const {
   constexpr double kAtLeast = 10, kAtMost = 1e6;
-  const double left = (allowance() - spent_ - LinearPrices::other()) / iteration_cost();
+  const double left = (allowance() - spent_ - usual_other()) / iteration_cost();
   return std::isfinite(left) ? static_cast<int>(std::clamp(left, kAtLeast, kAtMost)) : 0;
 }
 
 void LinearChoice::add(double cost, bool solved) {
   spent_ += cost;
   if (solved) {
-    spent_ += LinearPrices::other();
+    spent_ += is_kept_ ? LinearPrices::other_with_kept_matrix() : LinearPrices::other();
     ++systems_;
+    if (!is_kept_) ++matrices_;
     return;
   }
   // What the next method costs is judged by what is left of the step.
@@ -160,7 +175,7 @@ void LinearChoice::add(double cost, bool solved) {
   cost_[index(method_)] = std::min(kMostCost, std::max(1.5 * expected(next), spent_ / (systems_ + 1)));
   method_ = next;
   spent_ = 0;
-  systems_ = 0;
+  systems_ = matrices_ = 0;
   until_retry_ = patience_;
 }
 
@@ -171,7 +186,9 @@ void LinearChoice::count_multigrid(int iterations, const MultigridWork& work, bo
       solved);
 }
 
-void LinearChoice::count_factor() { add(prices_.factorisation(factor_), true); }
+void LinearChoice::count_factor() {
+  add(is_kept_ ? prices_.factor_solution(factor_) : prices_.factorisation(factor_), true);
+}
 
 void LinearChoice::count_kept_factor(int iterations, bool solved) {
   const double cost = iterations * prices_.factor_iteration(factor_);
@@ -183,13 +200,14 @@ void LinearChoice::count_rest_factor(int iterations, bool solved) {
   // The first one is an investment, those that another key asks for are what it costs.
   const double making = rest_key_ != 0 && rest_key_ != kind_.matrix_key ? prices_.factorisation(factor_) : 0;
   rest_key_ = kind_.matrix_key;
-  add(making + LinearPrices::rotations() + iterations * prices_.rest_factor_iteration(factor_), solved);
+  add(making + (is_kept_ ? 0 : LinearPrices::rotations()) + iterations * prices_.rest_factor_iteration(factor_),
+      solved);
 }
 
 std::vector<double> LinearChoice::memory() const {
   if (std::all_of(cost_.begin(), cost_.end(), [](double c) { return c == 0; })) return {};
-  std::vector<double> memory = {double(index(method_)), last_systems_,  double(until_retry_),
-                                double(patience_),      double(asked_), rest_key_};
+  std::vector<double> memory = {double(index(method_)), last_systems_, double(until_retry_), double(patience_),
+                                double(asked_),         rest_key_,     last_matrices_};
   memory.insert(memory.end(), cost_.begin(), cost_.end());
   return memory;
 }
@@ -200,11 +218,11 @@ void LinearChoice::recall(std::span<const double> memory) {
   guess_ = guess;
   if (memory.empty()) return;
   const auto is_count = [](double v, int most) { return v >= 0 && v <= most && v == std::floor(v); };
-  if (memory.size() != 6 + kMethods || !is_count(memory[0], int(kMethods) - 1) ||
+  if (memory.size() != 7 + kMethods || !is_count(memory[0], int(kMethods) - 1) ||
       !(memory[1] >= 1 && memory[1] <= 1e6) || !is_count(memory[2], kMostPatience) ||
       !is_count(memory[3], kMostPatience) || memory[3] < kFirstPatience || !is_count(memory[4], 1) ||
-      !(memory[5] >= 0 && memory[5] < 1e16) ||
-      !std::all_of(memory.begin() + 6, memory.end(), [](double v) { return v >= 0 && v <= kMostCost; }))
+      !(memory[5] >= 0 && memory[5] < 1e16) || !(memory[6] >= 1 && memory[6] <= memory[1]) ||
+      !std::all_of(memory.begin() + 7, memory.end(), [](double v) { return v >= 0 && v <= kMostCost; }))
     throw InputError("the saved choice of a linear solver is none");
   method_ = static_cast<LinearMethod>(static_cast<int>(memory[0]));
   last_systems_ = memory[1];
@@ -212,7 +230,8 @@ void LinearChoice::recall(std::span<const double> memory) {
   patience_ = static_cast<int>(memory[3]);
   asked_ = memory[4] != 0;
   rest_key_ = memory[5];
-  std::copy_n(memory.begin() + 6, kMethods, cost_.begin());
+  last_matrices_ = memory[6];
+  std::copy_n(memory.begin() + 7, kMethods, cost_.begin());
 }
 
 }  // namespace pliant

@@ -60,10 +60,13 @@ class LinearChoice {
   /// Iterations with an older factor as preconditioner that cost half of a new one; 0 where they do not pay.
   int most_iterations_with_factor() const { return prices_.factor_iterations(factor_); }
 
+  /// Whether the next systems have the matrix of an earlier one, with all that was prepared for it.
+  void set_kept_matrix(bool is_kept) { is_kept_ = is_kept; }
   /// After a system was solved, or given up, by iterations.
   void count_gradients(int iterations, bool solved);
   void count_multigrid(int iterations, const MultigridWork& work, bool solved);
-  /// After a factorisation, and after iterations with an older factor.
+  /// After a factorisation or, where the matrix is kept, a solution with its factor, and after iterations with an older
+  /// factor.
   void count_factor();
   void count_kept_factor(int iterations, bool solved);
   /// After iterations with the factor at rest.
@@ -77,6 +80,8 @@ class LinearChoice {
   static constexpr std::size_t kMethods = 4;
 
   double expected(LinearMethod method) const;
+  double usual_other() const;
+  double factor_cost(const FactorGuess& factor) const;
   double rest_factor_cost(const FactorGuess& factor, double iterations) const;
   double iteration_cost() const;
   bool pays(double cost, double investment) const;
@@ -95,7 +100,10 @@ class LinearChoice {
   LinearMethod method_ = LinearMethod::gradients;
   double spent_ = 0;         ///< in this step
   int systems_ = 0;          ///< of this step by `method_`
+  int matrices_ = 0;         ///< those of them with a matrix of their own
   double last_systems_ = 3;  ///< of the step before
+  double last_matrices_ = 3;
+  bool is_kept_ = false;
   int until_retry_, patience_;
 };
 

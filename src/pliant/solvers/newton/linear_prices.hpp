@@ -15,12 +15,16 @@ struct LinearPrices {
 
   /// All of a Newton iteration but the solution: assembly, line search.
   static constexpr double other() { return kAssemblyBlock / kProductBlock; }
+  /// The same where the matrix of an earlier iteration is kept.
+  static constexpr double other_with_kept_matrix() { return kEvaluationBlock / kProductBlock; }
 
   double factorisation(const FactorGuess& factor) const {
     return (kFlop * factor.flops + kFactorEntry * factor.entries) / plain();
   }
+  /// Solving once more with the factor of the matrix at hand.
+  double factor_solution(const FactorGuess& factor) const { return kSolveEntry * factor.entries / plain(); }
   /// An iteration with an older factor of the step; the product is in double.
-  double factor_iteration(const FactorGuess& factor) const { return kSolveEntry * factor.entries / plain() + 2; }
+  double factor_iteration(const FactorGuess& factor) const { return factor_solution(factor) + 2; }
   /// Iterations with an older factor that cost half of a new one; 0 where they do not pay.
   int factor_iterations(const FactorGuess& factor) const {
     constexpr double kWorthwhile = 6, kMost = 50;  // an inexact direction may cost a Newton iteration
@@ -47,12 +51,13 @@ struct LinearPrices {
   }
 
  private:
-  static constexpr double kProductBlock = 4.7;   ///< of a plain iteration, in float
-  static constexpr double kAssemblyBlock = 150;  ///< of all else in a Newton iteration
-  static constexpr double kFlop = 0.041;         ///< of a factorisation's dense kernels
-  static constexpr double kFactorEntry = 9.5;    ///< assembling and solving with it
-  static constexpr double kSolveEntry = 2;       ///< solving alone
-  static constexpr double kFloatEntry = 0.8;     ///< in float
+  static constexpr double kProductBlock = 4.7;    ///< of a plain iteration, in float
+  static constexpr double kAssemblyBlock = 150;   ///< of all else in a Newton iteration
+  static constexpr double kEvaluationBlock = 25;  ///< energy, gradient and sums over vectors
+  static constexpr double kFlop = 0.041;          ///< of a factorisation's dense kernels
+  static constexpr double kFactorEntry = 9.5;     ///< assembling and solving with it
+  static constexpr double kSolveEntry = 2;        ///< solving alone
+  static constexpr double kFloatEntry = 0.8;      ///< in float
   static constexpr double kRotationBlock = 45;
   static constexpr double kSetUpFinest = 270, kSetUpProduct = 0.13;
   static constexpr double kCycleFinest = 27, kCycleAll = 14;

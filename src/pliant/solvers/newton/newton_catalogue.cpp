@@ -15,7 +15,10 @@ const ChoiceNames<PreconditionerKind> kNewtonPreconditioners = {
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
     {"multigrid", PreconditionerKind::multigrid},
     {"rest-factor", PreconditionerKind::rest_factor}};
-const ChoiceNames<bool> kNewtonStarts = {{"last-positions", false}, {"prediction", true}};
+const ChoiceNames<NewtonStart> kNewtonStarts = {{"auto", NewtonStart::automatic},
+                                                {"last-positions", NewtonStart::last_positions},
+                                                {"prediction", NewtonStart::prediction}};
+const ChoiceNames<bool> kAssemblies = {{"as-needed", true}, {"every-iteration", false}};
 const ChoiceNames<Projection> kProjections = {
     {"analytic", Projection::analytic}, {"absolute", Projection::absolute}, {"numerical", Projection::numerical}};
 
@@ -32,10 +35,11 @@ BoundSettings<NewtonOptions> newton_settings() {
       .add_choice({.name = "integrator",
                    .summary = "time integration; implicit-midpoint does not damp, quasistatic drops inertia"},
                   integrator_names(newton_support().integrators), &O::integrator)
-      .add_choice({.name = "start",
-                   .summary = "where a step begins to search: where the last one ended, or where inertia alone "
-                              "would lead"},
-                  kNewtonStarts, &O::starts_at_prediction)
+      .add_choice(
+          {.name = "start",
+           .summary = "where a step begins to search: where the last one ended, where inertia alone would lead, "
+                      "or where the energy is lowest of those and of an explicit step (auto)"},
+          kNewtonStarts, &O::start)
       .add_choice(criterion_setting(), kCriterionNames, &O::criterion, &CriterionOptions::kind)
       .add({.name = "tolerance",
             .summary = "acceleration in m/s^2, residual in N, reference-force and characteristic as a fraction, "
@@ -64,6 +68,10 @@ BoundSettings<NewtonOptions> newton_settings() {
             .summary = "pcg takes this many iterations for every system; 0: as many as pay off",
             .limits = {0, 1e6}},
            &O::linear, &LinearOptions::fixed_iterations)
+      .add_choice({.name = "assembly",
+                   .summary = "as-needed: with auto and pcg, the matrix is kept where a whole step has lowered the "
+                              "residual tenfold; every-iteration: it is not"},
+                  kAssemblies, &O::linear, &LinearOptions::keeps_matrix)
       .add({.name = "max_iterations",
             .summary = "iterations after which a step ends unconverged",
             .limits = {0, kLargestCount}},

@@ -42,6 +42,12 @@ std::string describe_kink(const Model& model, const VecX& x) {
 
 }  // namespace
 
+VecX explicit_step(const Iterate& at_x_n, const VecX& mass, double h) {
+  VecX x = at_x_n.x;
+  for (Index i = 0; i < mass.size(); ++i) node(x, i) -= h * h / mass[i] * node(at_x_n.gradient, i);
+  return x;
+}
+
 NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<const Model>& model,
                                  const NewtonOptions& options)
     : function_(function),
@@ -65,6 +71,12 @@ bool NewtonMinimiser::start_at(const VecX& x) {
   return std::isfinite(current_.energy);
 }
 
+void NewtonMinimiser::start_lower(const VecX& x) {
+  trial_.x = x;
+  trial_.energy = function_.gradient(trial_.x, trial_.gradient);
+  if (trial_.energy < current_.energy) std::swap(current_, trial_);
+}
+
 void NewtonMinimiser::run(StepReport& report) {
   last_iteration_ = report.iterations + options_.max_iterations;
   iterate(report);
@@ -75,6 +87,7 @@ void NewtonMinimiser::run(StepReport& report) {
 /// pitfalls, Algorithm 1; what sets the four methods apart is in find_direction.
 void NewtonMinimiser::iterate(StepReport& report) {
   stagnation_.begin();
+  last_force_ = 0;
   for (;;) {
     StepControl::at_iteration(report.iterations);
     obstacles_.update(current_.x);
@@ -85,7 +98,9 @@ void NewtonMinimiser::iterate(StepReport& report) {
     if (report.iterations >= last_iteration_) return end(report, Outcome::iteration_limit, "not converged");
 
     obstacles_.begin_iteration(current_.x, in_balance);
+    contraction_ = last_force_ > 0 ? report.residuals.force / last_force_ : 1;
     if (!find_direction(report)) return;
+    last_force_ = 0;
     const double largest = dx_.cwiseAbs().maxCoeff();
     const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
     if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force)) {
@@ -99,6 +114,7 @@ void NewtonMinimiser::iterate(StepReport& report) {
     const LineSearchResult found = search(report);
     if (found.accepted) {
       std::swap(current_, trial_);
+      if (found.alpha == 1) last_force_ = report.residuals.force, last_step_ = largest;
       obstacles_.end_iteration(current_.x, found.alpha);
       ContactStep* contact = function_.contact();
       if (contact && contact->adapt(current_.x)) current_.energy = function_.gradient(current_.x, current_.gradient);
@@ -115,9 +131,23 @@ void NewtonMinimiser::iterate(StepReport& report) {
   }
 }
 
+/// A direction by the matrix at hand. Where a whole step has lowered the gradient by much, that is nearly the matrix of
+/// the solution, and another one would gain less than it takes to assemble. That the gradient has fallen is not enough:
+/// a stiff body's is all stretch, whether or not it has turned far enough. The direction must be much shorter than the
+/// last, too (P. Deuflhard, "Newton methods for nonlinear problems", 2004, section 2.1: natural monotonicity).
+bool NewtonMinimiser::find_chord_direction() {
+  constexpr double kMuch = 0.1;
+  if (contraction_ > kMuch || !system_.may_solve_again()) return false;
+  if (system_.solve_again(current_.gradient, dx_) != FactorStatus::ok) return false;
+  if (dx_.cwiseAbs().maxCoeff() > kMuch * last_step_) return false;
+  system_.count_kept_matrix();
+  return true;
+}
+
 bool NewtonMinimiser::find_direction(StepReport& report) {
   system_.set_drive(obstacles_.drive());
-  const FactorStatus status = direction_->compute(system_, current_, dx_);
+  system_.set_goal(last_force_ > 0 ? convergence_.distance(report.residuals, contraction_) : 0);
+  const FactorStatus status = find_chord_direction() ? FactorStatus::ok : direction_->compute(system_, current_, dx_);
   if (status == FactorStatus::not_finite || (status == FactorStatus::ok && !dx_.allFinite())) {
     end(report, Outcome::not_finite, "the matrix or the direction is not finite");
     return false;

@@ -12,10 +12,13 @@ namespace pliant {
 
 enum class NewtonMethod { newton, projected, on_demand, kinetic };
 
+/// Where a step begins to search: at x^n, at x^n + h v^n, or at the best of those and of an explicit step.
+enum class NewtonStart { automatic, last_positions, prediction };
+
 struct NewtonOptions {
   NewtonMethod method = NewtonMethod::on_demand;
   Integrator integrator = Integrator::implicit_euler;
-  bool starts_at_prediction = false;             ///< x~ in place of x^n, where the energy is finite there
+  NewtonStart start = NewtonStart::automatic;
   Projection projection = Projection::analytic;  ///< where the method projects
   CriterionOptions criterion{.kind = Criterion::automatic};
   LineSearchOptions line_search;
@@ -34,6 +37,10 @@ struct NewtonOptions {
   KineticOptions kinetic;
 };
 
+/// From x^n with its gradient to x^n + h v^n + h^2 a^n, where a^n is the acceleration by the forces at x^n and a mass
+/// for each node: x^n - h^2 M^{-1} g(x^n). Off by h^3 where the motion is smooth.
+VecX explicit_step(const Iterate& at_x_n, const VecX& mass, double h);
+
 /// Newton's loop: minimises the function of a step by one of the four Newton-type methods of `pitfalls`. With contact,
 /// no iterate ever intersects.
 class NewtonMinimiser {
@@ -46,6 +53,8 @@ class NewtonMinimiser {
   void set_tolerance(double tolerance) { convergence_.set_tolerance(tolerance); }
   /// Begins to search at x. False when the value is not finite there.
   bool start_at(const VecX& x);
+  /// Begins at x instead where the value is lower there.
+  void start_lower(const VecX& x);
   /// The same where somebody else has got to: `iterate` is evaluated already, and left empty.
   void start_from(Iterate& iterate) { std::swap(current_, iterate); }
   /// Minimises from there, and says in the report how that went; iterations that the report has already do not count.
@@ -59,6 +68,7 @@ class NewtonMinimiser {
  private:
   void iterate(StepReport& report);
   bool find_direction(StepReport& report);
+  bool find_chord_direction();
   LineSearchResult search(StepReport& report);
   void renew_friction(StepReport& report);
   void end(StepReport& report, Outcome outcome, std::string detail);
@@ -74,6 +84,9 @@ class NewtonMinimiser {
   Iterate current_, trial_;
   VecX dx_;
   int last_iteration_ = 0;  ///< the limit, as the report counts
+  double last_force_ = 0;   ///< norm of the gradient before the last whole step, N; 0: there was none
+  double last_step_ = 0;    ///< largest component of that step, m
+  double contraction_ = 1;  ///< of the norm by it
 };
 
 }  // namespace pliant

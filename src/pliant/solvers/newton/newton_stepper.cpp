@@ -36,13 +36,23 @@ void NewtonStepper::advance(Solution& solution, StepReport& report) {
 
 /// False, with the report's outcome, when the energy is infinite everywhere the step could begin to search.
 bool NewtonStepper::find_start(StepReport& report) {
-  const bool may_jump = !potential().contact();  // not over what it might hit
-  if (options_.starts_at_prediction && problem().has_inertia() && may_jump &&
-      minimiser_.start_at(problem().predicted_start()))
+  const bool may_jump = problem().has_inertia() && !potential().contact();  // not over what it might hit
+  if (options_.start == NewtonStart::prediction && may_jump && minimiser_.start_at(problem().predicted_start()))
     return true;
-  if (minimiser_.start_at(potential().start())) return true;
+  if (minimiser_.start_at(potential().start())) {
+    if (options_.start == NewtonStart::automatic && may_jump) find_better_start();
+    return true;
+  }
   report.end(Outcome::inverted_start, describe_infinite_start(potential().start()));
   return false;
+}
+
+/// A body that moves smoothly goes on with the velocity it has, or with its acceleration, too. After a jolt the latter
+/// is nonsense for a stiff body, which its energy says.
+void NewtonStepper::find_better_start() {
+  const VecX explicit_end = explicit_step(minimiser_.current(), model()->mass().lumped(), problem().h);
+  minimiser_.start_lower(problem().predicted_start());
+  minimiser_.start_lower(explicit_end);
 }
 
 std::string NewtonStepper::describe_infinite_start(const VecX& x) const {

@@ -21,6 +21,7 @@ class NewtonStepper final : public Stepper {
 
  private:
   bool find_start(StepReport& report);
+  void find_better_start();
   std::string describe_infinite_start(const VecX& x) const;
 
   NewtonOptions options_;

@@ -23,6 +23,8 @@ void NewtonSystem::begin_step(StepReport& report) {
   step_begins_ = chooses_ = true;
   last_norm_ = 0;
   last_forcing_ = 0;
+  kept_matrices_ = 0;
+  matrix_is_there_ = false;
 }
 
 void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
@@ -30,6 +32,20 @@ void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia
   function_.hessian(x, projection, inertia_scale, A_, drive_);
   if (options_.solver != LinearSolver::direct) positions_ = x;
   is_truncated_ = false;
+  ++matrix_;
+  inexact_.begin_matrix();
+}
+
+bool NewtonSystem::may_solve_again() const {
+  return options_.keeps_matrix && options_.solver != LinearSolver::direct && options_.fixed_iterations == 0 &&
+         matrix_is_there_ && function_.rank_ones().empty() && !function_.contact();
+}
+
+FactorStatus NewtonSystem::solve_again(const VecX& g, VecX& dx) {
+  is_kept_ = true;
+  const FactorStatus status = solve(Factorisation::llt, g, dx);
+  is_kept_ = false;
+  return status;
 }
 
 FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
@@ -49,6 +65,7 @@ FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
       break;
   }
   if (drive_ && status == FactorStatus::ok) dx += drive_->remaining;
+  matrix_is_there_ = status == FactorStatus::ok && kind == Factorisation::llt;
   return status;
 }
 
@@ -62,6 +79,7 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
     choice_.begin_step(
         {problem.has_inertia(), function_.contact() != nullptr, MatrixKey(problem).digest_without_grabs()});
   }
+  choice_.set_kept_matrix(is_kept_);
   for (;;) {
     if (choice_.asks_for_factor_costs()) analyze_model();
     if (chooses_) choice_.choose();
@@ -69,7 +87,8 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
     const LinearMethod method = choice_.method();
     if (method == LinearMethod::factor) {
       FactorStatus status = FactorStatus::ok;
-      if (solve_with_kept_factor(kind, g, dx, status)) return status;
+      const bool is_factored = is_kept_ && factored_matrix_ == matrix_;
+      if (!is_factored && solve_with_kept_factor(kind, g, dx, status)) return status;
       choice_.count_factor();
       status = solve_direct(kind, g, dx);
       has_kept_factor_ = status == FactorStatus::ok && kind == Factorisation::llt;
@@ -116,6 +135,7 @@ void NewtonSystem::end_step() {
   choice_.end_step();
   if (multigrid_systems_ > 0)
     report_->figures.push_back({"multigrid_systems", static_cast<double>(multigrid_systems_)});
+  if (kept_matrices_ > 0) report_->figures.push_back({"kept_matrices", static_cast<double>(kept_matrices_)});
   if (rest_factor_systems_ > 0)
     report_->figures.push_back({"rest_factor_systems", static_cast<double>(rest_factor_systems_)});
 }
@@ -179,15 +199,17 @@ bool NewtonSystem::find_changes() {
 }
 
 FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX& dx) {
-  {
+  if (!is_kept_ || factored_matrix_ != matrix_) {
     const Stopwatch watch(report_->seconds.factorisation);
     const FactorStatus status = factorise(kind);
     ++report_->factorisations;
+    factored_matrix_ = status == FactorStatus::ok ? matrix_ : -1;
     if (status != FactorStatus::ok) {
       ++report_->failed_factorisations;
       return status;
     }
   }
+  linear_residual_ = 0;
   const Stopwatch watch(report_->seconds.solve);
   dx = -g;
   cholesky_.solve(dx);
@@ -227,6 +249,7 @@ bool NewtonSystem::solve_with_kept_factor(Factorisation kind, const VecX& g, Vec
            : result.outcome == PcgOutcome::not_finite ? FactorStatus::not_finite
                                                       : FactorStatus::not_positive_definite;
   if (status == FactorStatus::not_positive_definite) ++report_->failed_factorisations;
+  linear_residual_ = result.residual * g.norm();
   if (status == FactorStatus::ok) balance_bodies(g, dx);
   return true;
 }
@@ -243,6 +266,7 @@ FactorStatus NewtonSystem::solve_iteratively(Factorisation kind, PreconditionerK
       preconditioner, A_, positions_, g, dx,
       {tolerance, options_.fixed_iterations > 0 ? options_.fixed_iterations : most_iterations}, *report_);
   was_cut_short_ = result.outcome == PcgOutcome::iteration_limit && tolerance > 0;
+  linear_residual_ = result.residual * g.norm();
   if (result.outcome == PcgOutcome::not_finite) return FactorStatus::not_finite;
   if (result.outcome != PcgOutcome::negative_curvature) {  // any iterate is a descent direction
     if (options_.balances_bodies || options_.solver == LinearSolver::automatic) balance_bodies(g, dx);
@@ -305,20 +329,15 @@ void NewtonSystem::balance_bodies(const VecX& g, VecX& dx) {
       if (is_free(i, axis)) dx[3 * i + axis] += whole_motion_[body(i) + axis];
 }
 
-/// Eisenstat and Walker, "Choosing the forcing terms in an inexact Newton method", 1996, choice 2 with their safeguard:
-/// as accurate as the last iteration's progress says the linear model is. A second solve with the same gradient, after
-/// negative curvature, uses the same term.
+/// Eisenstat and Walker, "Choosing the forcing terms in an inexact Newton method", 1996, choice 1: as accurate as the
+/// linear model of the last iteration was, by what it said of the gradient here. A second solve with the same gradient,
+/// after negative curvature, uses the same term.
 double NewtonSystem::forcing_term(double norm) {
-  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-3;
+  constexpr double loosest = 0.1, tightest = 1e-3, beyond_goal = 0.3;
   if (function_.contact()) return tightest;  // the length of a step tells when contact has converged
   if (norm == last_norm_) return last_forcing_;
   double term = loosest;
-  if (last_norm_ > 0) {
-    const double ratio = norm / last_norm_;
-    term = gamma * ratio * ratio;
-    const double kept = gamma * last_forcing_ * last_forcing_;
-    if (kept > 0.1) term = std::max(term, kept);
-  }
+  if (last_norm_ > 0) term = std::max(std::abs(norm - linear_residual_) / last_norm_, beyond_goal * goal_);
   last_norm_ = norm;
   last_forcing_ = std::clamp(term, tightest, loosest);
   return last_forcing_;

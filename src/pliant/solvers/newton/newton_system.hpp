@@ -21,6 +21,8 @@ struct LinearOptions {
   bool in_parts = false;
   /// Whether the motion of each body as a whole is solved for exactly after pcg, so that momentum is kept to rounding.
   bool balances_bodies = false;
+  /// Automatic and pcg: near the solution, further systems are solved with the matrix at hand (docs/newton.md).
+  bool keeps_matrix = true;
 };
 
 /// The linear system of a Newton-type iteration: assembled and solved with every second and every failure counted in
@@ -42,6 +44,15 @@ class NewtonSystem {
   /// Conjugate gradients: only as accurately as pays off (docs/newton.md), and negative curvature is what tells that a
   /// matrix is not positive definite. Asked for LDL^T, they give the iterate before it, a descent direction.
   FactorStatus solve(Factorisation kind, const VecX& g, VecX& dx);
+  /// Whether solve_again may take the matrix of the last solution for another gradient, by LL^T.
+  bool may_solve_again() const;
+  /// As solve, at a point near by: without assembling, and without what was prepared for the matrix.
+  FactorStatus solve_again(const VecX& g, VecX& dx);
+  /// What solve_again found was of use.
+  void count_kept_matrix() { ++kept_matrices_; }
+  /// The step is over once the gradient has fallen to this fraction: no need to solve much more accurately; 0: not
+  /// known.
+  void set_goal(double fraction) { goal_ = fraction; }
 
   /// For what a factor needs, where there is none.
   const SparseCholesky& cholesky() const { return cholesky_; }
@@ -89,8 +100,14 @@ class NewtonSystem {
   int multigrid_systems_ = 0, rest_factor_systems_ = 0;  ///< of this step
   bool was_cut_short_ = false;  ///< the last run of conjugate gradients ended at the iterations it was given
   VecX truncated_;
-  bool is_truncated_ = false;  ///< `truncated_` belongs to the matrix at hand
-  double last_norm_ = 0, last_forcing_ = 0;
+  bool is_truncated_ = false;                       ///< `truncated_` belongs to the matrix at hand
+  std::int64_t matrix_ = 0, factored_matrix_ = -1;  ///< their numbers: that at hand, and that of the factor
+  bool matrix_is_there_ = false;                    ///< of this step, and positive definite as far as is known
+  bool is_kept_ = false;                            ///< the matrix at hand was assembled for an earlier iterate
+  int kept_matrices_ = 0;                           ///< systems of this step with such a one
+  double goal_ = 0;
+  double last_norm_ = 0, last_forcing_ = 0;  ///< of the gradient, N, and what its system was solved to
+  double linear_residual_ = 0;               ///< |g + A dx| of the last solution, N
   StepReport* report_ = nullptr;
 };
 
