@@ -145,7 +145,7 @@ def test_scenes_of_pages_are_valid(page, number, workshop):
     if "version" not in text:
         named = set(re.findall(r'^(?:body|to_body|first|second) = "(\w+)"', text, re.MULTILINE))
         made = set(re.findall(r'^name = "(\w+)"', text, re.MULTILINE))
-        others = [TOML_BODY.format(name=name, x=3 * k) for k, name in enumerate(sorted(named - made - {"floor"}))]
+        others = [TOML_BODY.format(name=name, x=3 * k if "[contact" in text else 0) for k, name in enumerate(sorted(named - made - {"floor"}))]
         floor = '[[collider]]\nname = "floor"\nplane = {point = [0, -1, 0]}\n' if "floor" in named else ""
         text = "version = 1\n[simulation]\nfps = 60\nduration = 0.1\n" + text + "".join(others) + floor
     (workshop / "page.toml").write_text(text)
