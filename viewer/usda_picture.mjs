@@ -12,14 +12,18 @@ window.draw = (text) => {
   scene.background = new Color("#e8edf4");
   const model = new USDLoader().parse(text);
   scene.add(model);
-  const sun = new DirectionalLight("#ffffff", 2.6);
+  const sun = new DirectionalLight("#ffffff", 1.9);
   sun.position.set(-0.6, 1, 0.8);
-  scene.add(sun, new AmbientLight("#ffffff", 1.1));
+  scene.add(sun, new AmbientLight("#ffffff", 0.6));
   const box = new Box3();
-  model.traverse((part) => part.isMesh && part.geometry.attributes.position.count > 12 && box.expandByObject(part));
+  model.traverse((part) => {
+    if (!part.isMesh || part.geometry.attributes.position.count < 12) return; // the floor
+    part.geometry.computeBoundingBox();
+    box.union(part.geometry.boundingBox);
+  });
   const centre = box.getCenter(new Vector3()), size = box.getSize(new Vector3()).length();
   const camera = new PerspectiveCamera(30, 480 / 270, 0.01, 100);
-  camera.position.copy(centre).add(new Vector3(0.6, 0.5, 1.4).multiplyScalar(1.5 * size));
+  camera.position.copy(centre).add(new Vector3(0.6, 0.5, 1.4).multiplyScalar(1.1 * size));
   camera.lookAt(centre);
   const renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
   renderer.setSize(480, 270);

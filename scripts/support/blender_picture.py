@@ -15,6 +15,9 @@ if kind == "glb":
     bpy.ops.import_scene.gltf(filepath=path)
 elif kind == "ply":
     bpy.ops.import_mesh.ply(filepath=path)
+    for thing in bpy.context.selected_objects:  # as it is in the file: y points up
+        thing.rotation_euler.x = math.pi / 2
+    bpy.context.view_layer.update()
 elif kind == "obj":
     bpy.ops.wm.obj_import(filepath=path)
 else:
@@ -35,10 +38,15 @@ for thing in bpy.data.objects:
             low, high = Vector(map(min, low, at)), Vector(map(max, high, at))
 centre, size = (low + high) / 2, (high - low).length
 
-if kind in ("ply", "obj"):  # they keep the scene's axes, or lie on the side: a material makes them visible
-    for thing in bpy.data.objects:
-        if thing.type == "MESH" and not thing.data.materials:
-            thing.data.materials.append(bpy.data.materials.new("plain"))
+for thing in bpy.data.objects:  # the colours of vertices, where a file has no materials
+    if thing.type == "MESH" and not thing.data.materials:
+        material = bpy.data.materials.new("by vertex")
+        thing.data.materials.append(material)
+        if thing.data.color_attributes:
+            material.use_nodes = True
+            colours = material.node_tree.nodes.new("ShaderNodeVertexColor")
+            colours.layer_name = thing.data.color_attributes[0].name
+            material.node_tree.links.new(colours.outputs[0], material.node_tree.nodes["Principled BSDF"].inputs[0])
 
 camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
 scene.collection.objects.link(camera)
@@ -56,7 +64,8 @@ world.use_nodes = True
 world.node_tree.nodes["Background"].inputs[0].default_value = (0.75, 0.8, 0.88, 1)
 world.node_tree.nodes["Background"].inputs[1].default_value = 0.7
 scene.render.engine = "CYCLES"
-scene.cycles.samples = 12
+scene.cycles.samples = 24
+scene.cycles.use_denoising = False  # Debian builds it without
 scene.view_settings.view_transform = "Standard"
 scene.render.resolution_x, scene.render.resolution_y = 400, 225
 scene.render.image_settings.color_mode = "RGB"

@@ -15,6 +15,9 @@ ColorBy(shown, ("CELLS", "von_mises"))
 shown.RescaleTransferFunctionToDataRange(True, False)
 GetColorTransferFunction("von_mises").ApplyPreset("Viridis (matplotlib)", True)
 Show(colliders, view).Opacity = 0.5
+view.UseColorPaletteForBackground = 0
+view.Background = [0.91, 0.93, 0.96]
+Render(view)  # the first one places the camera by itself
 view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = [0.17, 0.22, 0.42], [0, 0.11, 0], [0, 1, 0]
 Render(view)
 SaveScreenshot(picture, view)

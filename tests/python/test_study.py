@@ -157,7 +157,7 @@ def test_paraview_opens_a_run_with_its_colliders(run, tmp_path):
     picture = tmp_path / "paraview.png"
     command = ["pvbatch", str(tmp_path / "open.py"), str(run), str(picture)]
     if shutil.which("xvfb-run"):  # Debian's ParaView draws on a display only
-        command = ["xvfb-run", "-a", *command]
+        command = ["xvfb-run", "-a", "-w", "10", "-s", "-screen 0 1280x800x24", *command]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     found = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
     assert found, done.stdout + done.stderr
