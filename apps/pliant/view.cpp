@@ -22,7 +22,7 @@ struct ViewArguments {
   SceneArguments scene;
   std::string host = "127.0.0.1";
   std::uint16_t port = 8470;
-  std::string scenes, page;
+  std::string scenes, page, beside;
   int threads = 0;
   bool no_browser = false;
 };
@@ -62,7 +62,14 @@ int view_scene(const ViewArguments& arguments, bool is_port_given) {
   if (view::Film::is_result(arguments.scene.scene) && (!arguments.scene.set.empty() || !arguments.scene.solver.empty()))
     throw InputError("--set and --solver change scenes; a finished run is played as it is");
 
-  view::Session session({arguments.scene.scene, {arguments.scene.set, arguments.scene.solver}, arguments.scenes});
+  std::optional<std::filesystem::path> beside;
+  if (!arguments.beside.empty()) {
+    if (!view::Film::is_result(arguments.scene.scene) || !view::Film::is_result(arguments.beside))
+      throw InputError("--beside shows a finished run beside another: give the folders of two");
+    beside = arguments.beside;
+  }
+  view::Session session(
+      {arguments.scene.scene, {arguments.scene.set, arguments.scene.solver}, arguments.scenes, beside});
   const std::unique_ptr<view::Server> server = listen(arguments, is_port_given, session);
   // A scene that is wrong is shown as such: it can be mended while the page is open.
   if (const std::string trouble = session.open_given(); !trouble.empty()) spdlog::error("{}", trouble);
@@ -97,6 +104,8 @@ void add_view(CLI::App& app, int& exit_code) {
   command
       ->add_option("--host", arguments->host, "Address to listen on; any other than 127.0.0.1 lets other machines in")
       ->type_name("ADDRESS");
+  command->add_option("--beside", arguments->beside, "Another finished run of the same bodies, shown beside it")
+      ->type_name("RUN");
   command->add_option("--scenes", arguments->scenes, "Folder of the scene picker; by default that of the scene")
       ->type_name("DIR");
   command->add_option("--page", arguments->page, "Serve the page from this folder, for work on the page itself")

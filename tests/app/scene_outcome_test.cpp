@@ -116,6 +116,78 @@ TEST(Scenes, ClothLiesOnTheBallAndHangsDownAllAround) {
   EXPECT_LT(std::abs(cloth.centre(0).z()), 0.02);
 }
 
+TEST(Scenes, SoftFingersLiftTheBallUnlessItIsTooHeavy) {
+  const Ending gripper = run_scene("soft-gripper");
+  // The fingers are lifted by 12 cm; by their bending they let it slip a little.
+  EXPECT_GT(gripper.box(0).min.y(), 0.11);
+  EXPECT_LT(gripper.fastest(), 0.01);
+  for (std::size_t finger : {1, 2}) {
+    const Range nodes = gripper.nodes(finger);
+    double bend = 0;
+    for (Index i = nodes.begin; i < nodes.end; ++i) bend = std::max(bend, std::abs(node(gripper.state.x, i).x()));
+    EXPECT_GT(bend, 0.075) << "60 mm is where its outer side would be, were it straight";
+  }
+  EXPECT_LT(run_scene("soft-gripper", {"body.ball.density=1500"}).box(0).min.y(), 0.05) << "it stays behind";
+}
+
+TEST(Scenes, AFigureFallsDownTheStairsAndLies) {
+  const Ending stairs = run_scene("stairs");
+  // From the top, 56 cm high, to the lowest step of 14 cm, over its edge at x = 1.05 m; its limbs bend down to 10 cm.
+  EXPECT_GT(stairs.centre(0).x(), 0.8);
+  EXPECT_LT(stairs.centre(0).y(), 0.3);
+  EXPECT_GT(stairs.box(0).min.y(), 0);
+  for (Index i = 0; i < stairs.model->nodes(); ++i) {
+    const Vec3 x = node(stairs.state.x, i);
+    const double step = std::floor((x.x() + 0.15) / 0.3);
+    if (step < 4) EXPECT_GT(x.y(), 0.14 * (4 - step) - 1e-3) << "node " << i << " is inside step " << step + 1;
+  }
+  EXPECT_LT(stairs.fastest(), 0.3);
+}
+
+TEST(Scenes, ThirtyBodiesHeapUpInTheBoxAndComeToRest) {
+  const Ending heap = run_scene("heap");
+  ASSERT_EQ(heap.model->bodies().size(), 30U);
+  double highest = 0;
+  for (std::size_t body = 0; body < 30; ++body) {
+    const Aabb box = heap.box(body);
+    EXPECT_GT(box.min.y(), 0) << body;
+    for (int axis : {0, 2}) {
+      EXPECT_GT(box.min[axis], -0.2) << body;
+      EXPECT_LT(box.max[axis], 0.2) << body;
+    }
+    highest = std::max(highest, box.max.y());
+    EXPECT_LT((box.max - box.min).maxCoeff(), 0.15) << body << " is as large as it was";
+  }
+  EXPECT_GT(highest, 0.12) << "they lie on each other";
+  EXPECT_LT(highest, 0.3);
+  EXPECT_LT(heap.fastest(), 0.6);
+}
+
+TEST(Scenes, ABallComesOutOfANarrowerRingAndIsRoundAgain) {
+  const Ending ball = run_scene("squeezed-ball", {"body.ball.sphere.cells=9"});  // a coarser one, for the test
+  const Aabb box = ball.box(0);
+  EXPECT_GT(box.min.x(), 1.7) << "the ring ends there";
+  for (int axis : {1, 2}) EXPECT_NEAR(box.max[axis] - box.min[axis], 2, 0.06) << "a ball of 2 m";
+}
+
+TEST(Scenes, AMuscleLiftsTheBarThatSagged) {
+  const Ending muscle = run_scene("muscle");
+  Aabb before;
+  for (Index i = 0; i < muscle.model->nodes(); ++i) before.include(node(muscle.positions[47], i));
+  EXPECT_LT(before.min.y(), -0.4) << "at 0.8 s, before it contracts";
+  EXPECT_GT(muscle.box(0).min.y(), -0.2);
+}
+
+TEST(Scenes, AMuscleBendsTheArm) {
+  const Ending arm = run_scene("arm");
+  Aabb bent;
+  const Range muscle = arm.nodes(0);
+  for (Index i = muscle.begin; i < muscle.end; ++i) bent.include(node(arm.positions[149], i));
+  // It spans the elbow, from 2 to 14 cm along the straight arm.
+  EXPECT_LT(bent.max.x() - bent.min.x(), 0.1);
+  EXPECT_GT(bent.max.y(), 0.045) << "the forearm takes its end upwards";
+}
+
 /// The first step of a scene that does not succeed, or none.
 std::optional<StepReport> first_failure(const std::string& name, const std::vector<std::string>& set, int steps) {
   Simulation simulation(load_scene(std::string(PLIANT_SOURCE_DIR) + "/scenes/" + name + ".toml", {set, ""}));

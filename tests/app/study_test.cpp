@@ -34,7 +34,10 @@ TEST(Study, ARunIsExportedDrawnAndToldStepByStep) {
   const Ended ran = run(folder, {"run", small_scene(folder), "--out", folder / "out", "--verbose"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(count(ran.out, "iterations, "), 6u) << ran.out;
-  EXPECT_FALSE(std::filesystem::exists(folder / "out/picture.png")) << "drawn when asked for";
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/picture.png"));
+  ASSERT_EQ(run(folder, {"run", small_scene(folder), "--out", folder / "bare", "--set", "output.pictures=false"}).code,
+            0);
+  EXPECT_FALSE(std::filesystem::exists(folder / "bare/picture.png"));
   EXPECT_TRUE(std::filesystem::exists(folder / "out/colliders.pvd"));
   const Ended exported =
       run(folder, {"export", folder / "out", "--format", "glb", "--every", "2", "--colour", "speed"});

@@ -128,3 +128,41 @@ def test_blender_opens_an_export_and_it_falls(run, tmp_path, kind):
     if kind in ("glb", "pc2", "mdd"):
         assert first == pytest.approx(0.05, abs=1e-4)
         assert 0 < last < 0.04
+
+
+PARAVIEW = """
+import sys
+from paraview.simple import *
+run, picture = sys.argv[-2:]
+body, floor = PVDReader(FileName=run + "/result.pvd"), PVDReader(FileName=run + "/colliders.pvd")
+lows = []
+for time in (body.TimestepValues[0], body.TimestepValues[-1]):
+    UpdatePipeline(time=time, proxy=body)
+    lows.append(body.GetDataInformation().GetBounds()[2])
+UpdatePipeline(time=body.TimestepValues[-1], proxy=floor)
+print("FOUND", floor.GetDataInformation().GetNumberOfCells(), *lows)
+view = CreateRenderView(ViewSize=[640, 360])
+ColorBy(Show(body, view), ("CELLS", "stretch"))
+Show(floor, view)
+view.ViewTime = body.TimestepValues[-1]
+view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = [4, 2.5, 5], [0.5, 0.5, 0.5], [0, 1, 0]
+Render(view)
+SaveScreenshot(picture, view)
+"""
+
+
+@pytest.mark.skipif(shutil.which("pvbatch") is None, reason="no ParaView: scripts/setup scripts/packages-paraview")
+def test_paraview_opens_a_run_with_its_colliders(run, tmp_path):
+    (tmp_path / "open.py").write_text(PARAVIEW)
+    picture = tmp_path / "paraview.png"
+    command = ["pvbatch", str(tmp_path / "open.py"), str(run), str(picture)]
+    if shutil.which("xvfb-run"):  # Debian's ParaView draws on a display only
+        command = ["xvfb-run", "-a", "-w", "10", "-s", "-screen 0 1280x800x24", *command]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    found = [line for line in done.stdout.splitlines() if line.startswith("FOUND")]
+    assert found, done.stdout + done.stderr
+    cells, first, last = (float(word) for word in found[0].split()[1:])
+    assert cells > 0
+    assert first == pytest.approx(0.05, abs=1e-4)
+    assert 0 < last < 0.04
+    assert not shutil.which("xvfb-run") or picture.stat().st_size > 2000

@@ -58,6 +58,46 @@ TEST(Film, FollowsACutByAnotherSurface) {
   EXPECT_GT(film.surface().triangles.size(), triangles);
 }
 
+TEST(Film, ShowsCollidersAndHowTheyMove) {
+  const auto folder = finished_run("film_colliders", 4, R"(
+[[collider]]
+name = "floor"
+plane = {point = [0, -5, 0]}
+[[collider]]
+name = "hammer"
+sphere = {centre = [0, 4, 0], radius = 0.5}
+translate = [0, 0.064, 0]
+times = [0, 0.0625]
+)");
+  Film film(folder);
+  const Json scene = film.describe();
+  ASSERT_EQ(scene["obstacles"].size(), 2U);
+  EXPECT_EQ(scene["obstacles"][0], (Json{{"name", "floor"}, {"shape", "plane"}}));
+  EXPECT_EQ(scene["obstacles"][1]["name"], "hammer");
+  ASSERT_EQ(film.obstacles().size(), 2U);
+  EXPECT_GT(film.obstacles()[1].triangles.size(), 20U);
+  film.seek(4);
+  const Json pose = film.telemetry()["obstacles"][1];
+  EXPECT_NEAR(pose[13].get<double>(), 0.064, 1e-6) << "y of where it has moved to";
+  EXPECT_NEAR(pose[0].get<double>(), 1, 1e-6);
+}
+
+TEST(Film, ComparesARunWithAnotherOfTheSameBodies) {
+  const auto first = finished_run("film_first", 6), second = finished_run("film_second", 3);
+  Film film(first, second);
+  EXPECT_EQ(film.views(), 2);
+  film.seek(2);
+  EXPECT_EQ(film.draw(0, Colour::none).positions, film.draw(1, Colour::none).positions) << "they are the same so far";
+  film.seek(6);
+  EXPECT_NE(film.draw(0, Colour::none).positions, film.draw(1, Colour::none).positions) << "the second ended at 3";
+  const Drawing apart = film.draw(1, Colour::error);
+  EXPECT_GT(*std::max_element(apart.values.begin(), apart.values.end()), 1e-4);
+  EXPECT_GT(film.telemetry()["views"][1]["error"].get<double>(), 1e-5);
+  const auto cut =
+      finished_run("film_other", 3, "[[cut]]\ntime = 0\nplane = {point = [1, 0, 0], normal = [1, 0, 0]}\n");
+  EXPECT_THROW(Film(first, cut), InputError);
+}
+
 TEST(Film, SaysWhatIsWrongWithAFolder) {
   const auto message = [](const std::filesystem::path& folder) -> std::string {
     try {

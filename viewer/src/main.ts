@@ -52,7 +52,7 @@ overlay.append(cutLine);
 const hand = new Hand(app, cutLine);
 const panel = new Panel(app, page);
 const transport = new Transport(app);
-const keys = shortcuts(app, hand, page);
+const keys = shortcuts(app, hand, page, choose);
 const help = new HelpPanel(keys);
 listenForKeys(keys);
 
@@ -72,7 +72,7 @@ const tools = (["grab", "pin", "cut"] as Tool[]).map((tool) => {
     pin: ["pin", "Pin and release", "n; or Shift-click"],
     cut: ["cut", "Cut along a line", "k; or Alt-drag"],
   };
-  const button = iconButton(...names[tool], () => app.setTool(tool));
+  const button = iconButton(...names[tool], () => choose(tool));
   button.dataset.tool = tool;
   return button;
 });
@@ -90,8 +90,20 @@ document.body.prepend(
     iconButton("help", "Help", "?", page.toggleHelp),
   ),
 );
+/** A tool that has nothing to work on says why. */
+function choose(tool: Tool): void {
+  if (session.can(tool)) app.setTool(tool);
+  else messages.notice(refusal(tool));
+}
+function refusal(tool: Tool): string {
+  if (session.scene?.source !== "scene") return "A finished run can be looked at, but not changed.";
+  if (tool === "cut" && session.scene.bodies.every((body) => body.kind !== "solid"))
+    return "Cloth and other surfaces cannot be cut: a cut opens the mesh along the faces of tetrahedra, and here there are none.";
+  return tool === "cut" ? "Scenes with energies from code cannot be cut." : "This cannot be done here.";
+}
+const trayRule = h("hr");
 const gridScale = h("p", { class: "grid-scale" });
-const tray = h("div", { class: "tools", role: "toolbar", "aria-label": "Tools" }, ...tools, h("hr"), iconButton("frame", "Show the whole scene", "f", () => app.frameCamera()));
+const tray = h("div", { class: "tools", role: "toolbar", "aria-label": "Tools" }, ...tools, trayRule, iconButton("frame", "Show the whole scene", "f", () => app.frameCamera()));
 stage.append(overlay, labels.element, gridScale, tray, legend.element, transport.element, messages.banner, messages.card, messages.toasts);
 main.append(plots.element, panel.element, stateFile);
 document.body.append(help.element);
@@ -115,7 +127,11 @@ session.on("scene", (scene) => {
   sceneTitle.textContent = scene.title;
   gridScale.textContent = scene.source === "none" ? "" : `grid ${withUnit(world.gridCell(), "m")}`;
   document.title = scene.name ? `${scene.name} · Pliant` : "Pliant";
+  for (const button of tools) button.hidden = !session.can(button.dataset.tool as Tool) && scene.source !== "scene";
+  trayRule.hidden = tools.every((button) => button.hidden);
+  if (!session.can(app.tool)) app.setTool("grab");
   if (identity !== sceneShown) {
+    messages.clear();
     app.placeCamera();
     plots.clear();
   }

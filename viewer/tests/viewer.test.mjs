@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, visit } from "./support/browser.mjs";
-import { pliant, Program } from "./support/program.mjs";
+import { pliant, Program, root } from "./support/program.mjs";
 
 // A small block that floats, so that a pull can be predicted, and one that is held at a wall.
 const FLOATING = `version = 1
@@ -463,6 +463,41 @@ test("a lost connection is shown, tried again, and what was set is set again", a
   await until(page, () => window.pliant.session.play.views[0].solver === "quasi-newton");
   await page.close();
   await program.stop();
+});
+
+test("a finished run puts away the tools that change things, and another is shown beside it", async () => {
+  const [first, second] = [file("first-run"), file("second-run")];
+  await pliant("run", file("held.toml"), "--out", first);
+  await pliant("run", file("held.toml"), "--out", second, "--set", "body.0.young=2e4");
+  const program = await Program.start(first, undefined, ["--beside", second]);
+  try {
+    const page = await visit(context, program.url);
+    for (const tool of ["grab", "pin", "cut"]) assert.equal(await page.locator(`[data-tool=${tool}].icon-button`).isVisible(), false);
+    await page.keyboard.press("k");
+    await page.getByText("can be looked at, but not changed").waitFor();
+    assert.equal(await evaluate(page, () => window.pliant.session.play.views.length), 2);
+    await page.getByText(/from A/).first().waitFor();
+    assert.deepEqual(page.complaints, []);
+    await page.close();
+  } finally {
+    await program.stop();
+  }
+});
+
+test("cloth cannot be cut, and the page says why; a tolerance has the unit of its criterion", async () => {
+  const program = await Program.start(join(root, "scenes/hanging-cloth.toml"));
+  try {
+    const page = await visit(context, program.url);
+    await page.keyboard.press("k");
+    await page.getByText("Cloth and other surfaces cannot be cut").waitFor();
+    await evaluate(page, () => window.pliant.session.send("solver", { view: 0, name: "newton", parameters: { criterion: "step-length" } }));
+    const unit = page.locator(".field", { hasText: "Tolerance" }).first().locator(".unit");
+    await until(page, () => window.pliant.session.play.views[0].parameters.criterion === "step-length");
+    assert.equal(await unit.textContent(), "m/s");
+    await page.close();
+  } finally {
+    await program.stop();
+  }
 });
 
 test("a finished run is played, with a time slider", async () => {

@@ -23,7 +23,7 @@ std::vector<RecordedRun::Frame> read_list(const std::filesystem::path& folder, c
     const std::filesystem::path file(tag.attributes["file"]);
     // A list leads to the frames beside it and nowhere else.
     if (file.empty() || file.is_absolute() || std::find(file.begin(), file.end(), "..") != file.end())
-      scanner.fail("a frame must be a file below the folder of the list");
+      scanner.fail("a frame is outside its folder: it must be a file below that of the list");
     double time = 0;
     try {
       time = std::stod(tag.attributes["timestep"]);
@@ -59,6 +59,17 @@ ScenePicture picture_from(const nlohmann::json& json) {
   return picture;
 }
 
+RecordedRun::Spring spring_from(const nlohmann::json& json) {
+  RecordedRun::Spring spring;
+  spring.nodes = json.at("nodes").get<std::vector<Index>>();
+  spring.weights = json.at("weights").get<std::vector<double>>();
+  spring.weights.resize(spring.nodes.size(), 0.0);
+  spring.offset = vector_at(json, "offset").value_or(Vec3::Zero());
+  spring.rest_length = json.at("rest_length").get<double>();
+  for (Index& node : spring.nodes) node = std::max(node, Index{0});
+  return spring;
+}
+
 }  // namespace
 
 RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -82,6 +93,7 @@ RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folde
     const auto g = scene.at("gravity").get<std::array<double, 3>>();
     if (const Vec3 gravity(g[0], g[1], g[2]); gravity.norm() > 0) up_ = -gravity.normalized();
     picture_ = picture_from(scene.at("picture"));
+    for (const Json& spring : scene.value("springs", Json::array())) springs_.push_back(spring_from(spring));
   } catch (const Json::exception&) {
   }
 }
@@ -109,6 +121,13 @@ VtkGrid RecordedRun::read(const Frame& frame) {
 const VtkArray* find_array(const std::vector<VtkArray>& arrays, std::string_view name) {
   const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const VtkArray& a) { return a.name == name; });
   return found == arrays.end() ? nullptr : &*found;
+}
+
+std::string region_name(const VtkGrid& grid, std::size_t region, const std::string& fallback) {
+  const std::string prefix = fmt::format("{} ", region);
+  for (const std::string& line : grid.region_names)
+    if (line.starts_with(prefix) && line.size() > prefix.size()) return line.substr(prefix.size());
+  return fallback;
 }
 
 std::vector<double> numbers_of(const VtkArray* array) {

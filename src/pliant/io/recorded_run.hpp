@@ -18,6 +18,15 @@ class RecordedRun {
     std::filesystem::path file;  ///< where it is
   };
 
+  /// A spring between two places: weighted sums of nodes, positive weights for the one and negative for the other, and
+  /// `offset`, of the other, that no node moves.
+  struct Spring {
+    std::vector<Index> nodes;
+    std::vector<double> weights;
+    Vec3 offset = Vec3::Zero();
+    double rest_length = 0;  ///< m
+  };
+
   /// Throws InputError where the folder is not one of a run.
   explicit RecordedRun(std::filesystem::path folder);
 
@@ -33,6 +42,8 @@ class RecordedRun {
   const Vec3& up() const { return up_; }
   /// As the scene has it.
   const ScenePicture& picture() const { return picture_; }
+  /// Those that have a length.
+  const std::vector<Spring>& springs() const { return springs_; }
   /// "body 3" where no summary gives its name.
   std::string body_name(std::size_t body) const;
 
@@ -44,6 +55,7 @@ class RecordedRun {
   std::vector<Frame> frames_, colliders_, visual_;
   std::string name_, title_;
   std::vector<std::string> bodies_;
+  std::vector<Spring> springs_;
   Vec3 up_ = Vec3::UnitY();
   ScenePicture picture_;
 };
@@ -52,5 +64,7 @@ class RecordedRun {
 const VtkArray* find_array(const std::vector<VtkArray>& arrays, std::string_view name);
 /// Its numbers; none where it is null.
 std::vector<double> numbers_of(const VtkArray* array);
+/// What a grid calls a region.
+std::string region_name(const VtkGrid& grid, std::size_t region, const std::string& fallback);
 
 }  // namespace pliant

@@ -156,7 +156,12 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   // Pictures and exports are made from what is on the disk, as anyone could make them later.
   if (scene.output.pictures && result.last_report.outcome != Outcome::interrupted) {
     observer.on_drawing();
-    folder->draw();
+    // A run that succeeded does not fail by its pictures.
+    try {
+      folder->draw();
+    } catch (const std::exception& error) {
+      observer.on_notice(fmt::format("the pictures could not be drawn: {}", error.what()));
+    }
   }
   for (const std::string& format : scene.output.exports) export_run(folder->path(), {.format = format});
   return result;

@@ -27,6 +27,19 @@ Json picture_json(const ScenePicture& picture) {
   return json;
 }
 
+/// Springs that have a length, with the nodes that move their ends: what pictures draw them by.
+Json springs_json(const Model& model) {
+  Json springs = Json::array();
+  if (!model.ties()) return springs;
+  for (const Tie& tie : model.ties()->ties())
+    if (tie.rest_length > 0 && tie.side == TieSide::always && !tie.slides())
+      springs.push_back({{"nodes", tie.nodes},
+                         {"weights", tie.weights},
+                         {"offset", vector_json(tie.offset)},
+                         {"rest_length", tie.rest_length}});
+  return springs;
+}
+
 Json scene_json(const Scene& scene, const Model& model, const RunResult& result) {
   Json bodies = Json::array();
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
@@ -55,6 +68,7 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
           {"gravity", vector_json(scene.gravity)},
           {"mass", scene.mass == MassKind::lumped ? "lumped" : "consistent"},
           {"bodies", std::move(bodies)},
+          {"springs", springs_json(model)},
           {"picture", picture_json(scene.picture)}};
 }
 

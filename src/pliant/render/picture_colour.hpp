@@ -23,7 +23,7 @@ std::uint8_t srgb_byte(double linear);
 /// Scales from values to colours. Both rise evenly in lightness, so that equal steps of the value look equal and a grey
 /// print keeps their order.
 enum class ColourMap {
-  lagoon,  ///< indigo, blue, teal, green, yellow
+  lagoon,  ///< blue, sky, teal, green, yellow: at rest a body looks as one without a field does
   ember,   ///< slate violet, purple, red, orange, cream
 };
 

@@ -13,11 +13,15 @@ namespace {
 
 constexpr double golden_angle = 2.39996322972865332;
 
-constexpr int lamp_sources = 36;
-constexpr int sky_sources = 108;
+/// Point lights of lamp and sky; small pictures do not show how many they are.
+struct Counts {
+  int lamp, sky;
+};
+constexpr Counts many = {25, 96}, few = {16, 48};
+constexpr int small_width = 640;  // pixels
 /// Samples along a side of their images for each pixel of the picture's width, and how few and many at most.
-constexpr double lamp_samples = 0.4, sky_samples = 0.12;
-constexpr int lamp_resolution[] = {128, 512};
+constexpr double lamp_samples = 0.32, sky_samples = 0.1;
+constexpr int lamp_resolution[] = {128, 448};
 constexpr int sky_resolution[] = {64, 144};
 
 constexpr double lamp_strength = 0.86;
@@ -48,6 +52,7 @@ PictureLight::PictureLight(const PictureScene& scene, const Vec3& up, const Vec3
       radius_(std::max(scene.radius, 1e-30)),
       shadows_(shadows),
       lamp_direction_((1.0 * up - 0.6 * right + 0.55 * back).normalized()) {
+  const auto [lamp_sources, sky_sources] = width < small_width ? few : many;
   // Both sets lie on spirals that turn by the golden angle, which cover evenly.
   const Vec3 u = any_perpendicular(lamp_direction_);
   const Vec3 v = lamp_direction_.cross(u);
@@ -67,10 +72,11 @@ PictureLight::PictureLight(const PictureScene& scene, const Vec3& up, const Vec3
   lamp_ = make_sources(lamp, resolution(lamp_samples, lamp_resolution, width), lamp_strength);
   sky_ = make_sources(sky, resolution(sky_samples, sky_resolution, width), 2 * sky_strength);
   if (shadows_ == Shadows::all) {
-    for_chunks(lamp_sources + sky_sources, 1, [&](Index begin, Index end) {
+    const Index lamps = lamp_sources;
+    for_chunks(lamps + sky_sources, 1, [&, lamps](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
-        Sources& sources = i < lamp_sources ? lamp_ : sky_;
-        const auto k = static_cast<std::size_t>(i < lamp_sources ? i : i - lamp_sources);
+        Sources& sources = i < lamps ? lamp_ : sky_;
+        const auto k = static_cast<std::size_t>(i < lamps ? i : i - lamps);
         draw_shadows(scene, sources, sources.views[k], sources.images[k]);
       }
     });
@@ -109,6 +115,7 @@ void PictureLight::draw_shadows(const PictureScene& scene, const Sources& source
     flat[i] = Vec3(half + x.dot(u), half + x.dot(v), x.dot(direction));
   }
   for (const auto& piece : scene.pieces) {
+    if (!piece.throws_shadow) continue;
     const Vec3& a = flat[static_cast<std::size_t>(piece.corners[0])];
     const Vec3& b = flat[static_cast<std::size_t>(piece.corners[1])];
     const Vec3& c = flat[static_cast<std::size_t>(piece.corners[2])];

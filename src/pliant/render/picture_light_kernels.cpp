@@ -62,8 +62,9 @@ void AddLight(const LightView& view, const float* image, int size, float per_tex
   const V scale = hn::Set(d, per_texel), away = hn::Set(d, kOffset), zero = hn::Zero(d);
   for (std::size_t i = 0; i < points.size(); i += hn::Lanes(d)) {
     const V cosine = hn::Max(dot(load(points.normal, i), view.direction), zero);
-    // Surfaces that look away from a light of the sky have no use for it.
-    if (lamp_weight == 0 && hn::AllFalse(d, hn::Gt(cosine, zero))) continue;
+    // Surfaces that look away from a light have no use for it.
+    const auto faces = hn::Gt(cosine, zero);
+    if (hn::AllFalse(d, faces)) continue;
     V seen = hn::Set(d, 1.0F);
     if (image) {
       const V3 p = load(points.position, i), o = load(points.offset, i);
@@ -71,6 +72,7 @@ void AddLight(const LightView& view, const float* image, int size, float per_tex
                     hn::MulAdd(p.z, scale, hn::Mul(o.z, away))};
       seen = visible(view, image, size, x);
     }
+    seen = hn::IfThenElseZero(faces, seen);
     float* diffuse = points.diffuse.data() + i;
     hn::StoreU(hn::MulAdd(hn::Mul(seen, cosine), hn::Set(d, weight), hn::LoadU(d, diffuse)), d, diffuse);
     float* lamp = points.lamp.data() + i;

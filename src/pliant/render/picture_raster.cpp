@@ -33,7 +33,15 @@ std::array<int, 2> rows_of(const FlatTriangle& t, int low, int high) {
   return {clamp_to(std::floor(least - 0.5), low, high), clamp_to(std::ceil(most + 0.5), low, high)};
 }
 
-/// Calls visit(sample, nearness) for the samples of rows [first_row, end_row) inside a triangle.
+/// Samples of a row, one after the other, whose nearness is first + k slope.
+struct Run {
+  std::size_t begin;
+  int count;
+  float first, slope;
+  float nearness(int k) const { return first + slope * static_cast<float>(k); }
+};
+
+/// Calls visit(run) for the samples of rows [first_row, end_row) inside a triangle.
 template <class Visit>
 void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& visit) {
   double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
@@ -71,8 +79,9 @@ void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& 
         end = std::min(end_column, clamp_to(high, 0, width) + 2);
     while (begin < end && !inside(begin)) ++begin;
     while (begin < end && !inside(end - 1)) --end;
-    for (int i = begin; i < end; ++i)
-      visit(row + static_cast<std::size_t>(i), static_cast<float>(t.slope_x * (i + 0.5) + nearness_along));
+    if (begin < end)
+      visit(Run{row + static_cast<std::size_t>(begin), end - begin,
+                static_cast<float>(t.slope_x * (begin + 0.5) + nearness_along), static_cast<float>(t.slope_x)});
   }
 }
 
@@ -106,10 +115,23 @@ NearnessImage::NearnessImage(int columns, int rows, float background)
       nearness(static_cast<std::size_t>(columns) * static_cast<std::size_t>(rows), background) {}
 
 void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& image) {
-  scan(t, first_row, end_row, image.width, [&](std::size_t at, float nearness) {
-    if (!(nearness > image.nearness[at])) return;
-    image.nearness[at] = nearness;
-    if (!image.ids.empty()) image.ids[at] = t.id;
+  // Without branches, so that samples are compared several at a time.
+  if (image.ids.empty()) {
+    scan(t, first_row, end_row, image.width, [&](const Run& run) {
+      float* nearest = image.nearness.data() + run.begin;
+      for (int k = 0; k < run.count; ++k) nearest[k] = std::max(nearest[k], run.nearness(k));
+    });
+    return;
+  }
+  scan(t, first_row, end_row, image.width, [&](const Run& run) {
+    float* nearest = image.nearness.data() + run.begin;
+    Index* ids = image.ids.data() + run.begin;
+    for (int k = 0; k < run.count; ++k) {
+      const float nearness = run.nearness(k);
+      const bool is_nearer = nearness > nearest[k];
+      nearest[k] = is_nearer ? nearness : nearest[k];
+      ids[k] = is_nearer ? t.id : ids[k];
+    }
   });
 }
 
@@ -120,8 +142,11 @@ void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) 
 std::vector<float> optical_depths(const std::vector<FlatTriangle>& triangles, const NearnessImage& image) {
   std::vector<float> depths(image.nearness.size(), 0.0F);
   for_bands(triangles, image.height, [&](const FlatTriangle& t, int first, int end) {
-    scan(t, first, end, image.width, [&](std::size_t at, float nearness) {
-      if (nearness > image.nearness[at]) depths[at] += t.depth;
+    scan(t, first, end, image.width, [&](const Run& run) {
+      for (int k = 0; k < run.count; ++k) {
+        const std::size_t at = run.begin + static_cast<std::size_t>(k);
+        if (run.nearness(k) > image.nearness[at]) depths[at] += t.depth;
+      }
     });
   });
   return depths;

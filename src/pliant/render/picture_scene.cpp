@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "pliant/math/parallel.hpp"
@@ -106,25 +107,27 @@ PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crea
                       .normals = {normal, normal, normal},
                       .normal = normal,
                       .surface = static_cast<Index>(s),
-                      .edge_bits = surface.edge_bits.empty() ? std::uint8_t{7} : surface.edge_bits[t]});
+                      .edge_bits = surface.edge_bits.empty() ? std::uint8_t{7} : surface.edge_bits[t],
+                      .throws_shadow = surface.throws_shadow});
       if (!surface.glass) areas.push_back(area);
     }
   }
   drop_unseen_positions(*this);
   smooth_normals(*this, areas, crease_degrees);
 
-  if (pieces.empty()) return;
-  Vec3 lower = corner(pieces[0], 0);
-  Vec3 upper = lower;
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  Vec3 lower = Vec3::Constant(kFar), upper = -lower;
   for (const Piece& piece : pieces) {
-    for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t k = 0; k < 3 && piece.throws_shadow; ++k) {
       lower = lower.cwiseMin(corner(piece, k));
       upper = upper.cwiseMax(corner(piece, k));
     }
   }
+  if (!(lower.x() <= upper.x())) return;
   centre = (lower + upper) / 2;
   for (const Piece& piece : pieces) {
-    for (std::size_t k = 0; k < 3; ++k) radius = std::max(radius, (corner(piece, k) - centre).norm());
+    for (std::size_t k = 0; k < 3 && piece.throws_shadow; ++k)
+      radius = std::max(radius, (corner(piece, k) - centre).norm());
   }
 }
 

@@ -15,6 +15,7 @@ struct PictureScene {
     Vec3 normal;                  ///< unit
     Index surface;
     std::uint8_t edge_bits;
+    bool throws_shadow;
   };
 
   PictureScene(std::span<const PictureSurface> surfaces, double crease_degrees);
@@ -30,7 +31,7 @@ struct PictureScene {
   std::vector<Piece> pieces;
   std::vector<Piece> glass;                         ///< pieces of surfaces of glass, with one normal each
   std::vector<std::vector<LinearColour>> palettes;  ///< for each surface, its colours from value 0 to 1
-  Vec3 centre = Vec3::Zero();                       ///< of a ball around all pieces but those of glass
+  Vec3 centre = Vec3::Zero();                       ///< of a ball around all pieces that throw shadows
   double radius = 0;
 };
 

@@ -613,9 +613,9 @@ const Section& output_section() {
         .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
        {.name = "pictures",
         .kind = Kind::boolean,
-        .summary = "Draw `picture.png` (the last frame) and `film.png` (a strip of frames) when the run ends; `pliant "
+        .summary = "Draw `picture.png` (the last frame) and `film.png` (six moments) when the run ends; `pliant "
                    "picture` draws them later, from any finished run.",
-        .fallback = "false"},
+        .fallback = "true"},
        {.name = "export",
         .kind = Kind::choices,
         .summary = "Formats of other programs to write when the run ends, as `pliant export` does.",

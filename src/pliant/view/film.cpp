@@ -2,41 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <fstream>
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
-#include "pliant/mesh/formats/vtu_reader.hpp"
 #include "pliant/mesh/surface.hpp"
 
 namespace pliant::view {
 
 namespace {
 
-std::string text_of(const std::filesystem::path& file) { return std::string(FileContent(file).bytes()); }
-
-/// What stands in quotes after `name=` in a tag; empty where nothing does.
-std::string attribute(std::string_view tag, std::string_view name) {
-  const auto found = tag.find(fmt::format(" {}=\"", name));
-  if (found == std::string_view::npos) return "";
-  const auto begin = found + name.size() + 3, end = tag.find('"', begin);
-  return end == std::string_view::npos ? "" : std::string(tag.substr(begin, end - begin));
-}
-
-const VtkArray* find(const std::vector<VtkArray>& arrays, std::string_view name) {
-  const auto found = std::find_if(arrays.begin(), arrays.end(), [&](const VtkArray& a) { return a.name == name; });
-  return found == arrays.end() ? nullptr : &*found;
-}
-
-std::vector<double> numbers(const VtkArray* array) {
-  if (!array) return {};
-  return std::visit([](const auto& v) { return std::vector<double>(v.begin(), v.end()); }, array->values);
-}
-
 /// The bodies of a frame. A cell is a tetrahedron by its corners, or a triangle.
 std::vector<SurfacePart> parts_of(const VtkGrid& grid, const std::string& file) {
-  const std::vector<double> body_of = numbers(find(grid.cell_data, "body"));
+  const std::vector<double> body_of = numbers_of(find_array(grid.cell_data, "body"));
   const auto points = static_cast<std::int64_t>(grid.points.size());
   std::vector<SurfacePart> parts;
   std::vector<std::vector<Tet>> tets;
@@ -80,87 +60,118 @@ bool Film::is_result(const std::filesystem::path& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
-Film::Film(std::filesystem::path folder) : folder_(std::move(folder)) {
-  if (!std::filesystem::exists(folder_ / "result.pvd"))
-    throw InputError(fmt::format(
-        "{} has no result.pvd: it is not the folder of a run, or the run has written no frame yet", folder_.string()));
-  const std::string list = text_of(folder_ / "result.pvd");
-  for (auto begin = list.find("<DataSet"); begin != std::string::npos; begin = list.find("<DataSet", begin + 1)) {
-    const std::string_view tag = std::string_view(list).substr(begin, list.find('>', begin) - begin);
-    const std::string time = attribute(tag, "timestep");
-    const std::filesystem::path file(attribute(tag, "file"));
-    if (file.empty()) continue;
-    // A list leads to the frames beside it and nowhere else.
-    if (file.is_absolute() || std::find(file.begin(), file.end(), "..") != file.end())
-      throw InputError(fmt::format("{}/result.pvd names a file outside its folder", folder_.string()));
-    try {
-      list_.push_back({std::stod(time), file.string()});
-    } catch (const std::exception&) {
-      throw InputError(fmt::format("{}/result.pvd has a frame without a time", folder_.string()));
-    }
-  }
-  if (list_.empty()) throw InputError(fmt::format("{}/result.pvd lists no frames", folder_.string()));
-  name_ = std::filesystem::weakly_canonical(folder_).filename().string();
-  if (std::filesystem::exists(folder_ / "summary.json")) {
-    const Json summary = Json::parse(text_of(folder_ / "summary.json"), nullptr, false);
-    if (summary.is_object() && summary.contains("scene") && summary["scene"].is_string()) name_ = summary["scene"];
-  }
-  read_reports();
+Film::Film(const std::filesystem::path& folder, const std::optional<std::filesystem::path>& other) {
+  takes_.push_back(open(folder));
+  if (other) takes_.push_back(open(*other));
+  read_obstacles();
   read(0);
 }
 
-/// The reports of the steps, as far as they can be read: a film without them is one all the same.
-void Film::read_reports() {
+Film::Take Film::open(const std::filesystem::path& folder) {
   constexpr std::size_t kMost = 200'000;
-  if (!std::filesystem::is_regular_file(folder_ / "steps.jsonl")) return;
-  std::ifstream in(folder_ / "steps.jsonl");
-  for (std::string line; reports_.size() < kMost && std::getline(in, line);) {
+  Take take{.run = RecordedRun(folder)};
+  if (std::filesystem::exists(folder / "summary.json")) {
+    const Json summary = Json::parse(FileContent(folder / "summary.json").bytes(), nullptr, false);
+    const Json::json_pointer solver("/solver/name");
+    if (summary.is_object() && summary.contains(solver) && summary[solver].is_string()) take.solver = summary[solver];
+  }
+  // Reports of the steps, as far as they can be read: a film without them is one all the same.
+  if (!std::filesystem::is_regular_file(folder / "steps.jsonl")) return take;
+  std::ifstream in(folder / "steps.jsonl");
+  for (std::string line; take.reports.size() < kMost && std::getline(in, line);) {
     Json report = Json::parse(line, nullptr, false);
     if (report.is_object() && report.contains("time") && report["time"].is_number())
-      reports_.emplace(report["time"].get<double>(), std::move(report));
+      take.reports.emplace(report["time"].get<double>(), std::move(report));
   }
+  return take;
+}
+
+/// Colliders as they are in their first frame, each a mesh of its own; later frames move them.
+void Film::read_obstacles() {
+  const auto& list = takes_.front().run.colliders();
+  if (list.empty()) return;
+  const VtkGrid grid = RecordedRun::read(list.front());
+  const std::vector<double> region_of = numbers_of(find_array(grid.cell_data, "region"));
+  std::vector<std::map<std::int64_t, Index>> number;
+  std::int64_t begin = 0;
+  for (std::size_t c = 0; c < grid.ends.size(); begin = grid.ends[c], ++c) {
+    const double region = c < region_of.size() ? region_of[c] : 0;
+    if (grid.ends[c] - begin != 3 || !(region >= 0 && region < 1e4)) continue;
+    const auto r = static_cast<std::size_t>(region);
+    if (r >= obstacles_.size()) {
+      obstacles_.resize(r + 1);
+      number.resize(r + 1);
+    }
+    Triangle triangle;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int64_t point = grid.connectivity[at(begin) + k];
+      const auto [found, is_new] = number[r].emplace(point, static_cast<Index>(obstacles_[r].vertices.size()));
+      if (is_new) obstacles_[r].vertices.push_back(grid.points[at(point)]);
+      triangle[k] = found->second;
+    }
+    obstacles_[r].triangles.push_back(triangle);
+  }
+  for (std::size_t r = 0; r < obstacles_.size(); ++r) {
+    const bool is_plane = obstacles_[r].triangles.size() == 2;  // drawn as a square
+    obstacle_names_.push_back(
+        {{"name", region_name(grid, r, fmt::format("collider {}", r))}, {"shape", is_plane ? "plane" : "surface"}});
+  }
+  obstacles_move_ = std::any_of(list.begin(), list.end(), [&](const auto& f) { return f.file != list.front().file; });
+}
+
+void Film::set_surface(const VtkGrid& grid, const std::string& file) {
+  const std::vector<SurfacePart> parts = parts_of(grid, file);
+  std::vector<Vec3> rest = grid.points;
+  const std::vector<double> displacement = numbers_of(find_array(grid.point_data, "displacement"));
+  if (displacement.size() == 3 * rest.size())
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= Eigen::Map<const Vec3>(displacement.data() + 3 * i);
+  surface_ = make_surface(parts, rest);
+  connectivity_ = grid.connectivity;
+  bodies_.clear();
+  for (std::size_t b = 0; b < parts.size(); ++b)
+    bodies_.push_back({{"name", takes_.front().run.body_name(b)},
+                       {"kind", parts[b].corners == 4 ? "solid" : "springs"},
+                       {"material", ""},
+                       {"young", nullptr},
+                       {"poisson", nullptr},
+                       {"density", nullptr},
+                       {"mass", nullptr},
+                       {"nodes", nullptr},
+                       {"elements", parts[b].cells.size() / at(parts[b].corners)},
+                       {"order", 1},
+                       {"vertices", surface_.first_vertex[b + 1] - surface_.first_vertex[b]},
+                       {"triangles", surface_.first_triangle[b + 1] - surface_.first_triangle[b]}});
+  ++revision_;
+}
+
+void Film::show(const VtkGrid& grid, Take& take) {
+  take.x.resize(3 * static_cast<Eigen::Index>(grid.points.size()));
+  for (std::size_t i = 0; i < grid.points.size(); ++i) node(take.x, static_cast<Index>(i)) = grid.points[i];
+  const std::vector<double> velocity = numbers_of(find_array(grid.point_data, "velocity"));
+  take.speed.assign(grid.points.size(), 0.0);
+  if (velocity.size() == 3 * grid.points.size())
+    for (std::size_t i = 0; i < take.speed.size(); ++i)
+      take.speed[i] = Eigen::Map<const Vec3>(velocity.data() + 3 * i).norm();
+  take.stress = numbers_of(find_array(grid.cell_data, "von_mises"));
+  take.stretch = numbers_of(find_array(grid.cell_data, "stretch"));
+  take.refreshed = numbers_of(find_array(grid.cell_data, "refreshed"));
 }
 
 void Film::read(std::int64_t frame) {
-  const std::filesystem::path file = folder_ / list_[at(frame)].file;
-  const FileContent content(file);
-  VtkGrid grid = read_vtu_grid(content.bytes(), file.string());
-  const bool is_new = surface_.nodes.empty() || grid.connectivity != connectivity_ ||
-                      static_cast<Eigen::Index>(3 * grid.points.size()) != x_.size();
-  VecX x(3 * static_cast<Eigen::Index>(grid.points.size()));
-  for (std::size_t i = 0; i < grid.points.size(); ++i) node(x, static_cast<Index>(i)) = grid.points[i];
-  if (is_new) {
-    const std::vector<SurfacePart> parts = parts_of(grid, file.string());
-    std::vector<Vec3> rest = grid.points;
-    const std::vector<double> displacement = numbers(find(grid.point_data, "displacement"));
-    if (displacement.size() == 3 * rest.size())
-      for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= Eigen::Map<const Vec3>(displacement.data() + 3 * i);
-    surface_ = make_surface(parts, rest);
-    connectivity_ = std::move(grid.connectivity);
-    bodies_.clear();
-    for (std::size_t b = 0; b < parts.size(); ++b)
-      bodies_.push_back({{"name", fmt::format("body {}", b)},
-                         {"kind", parts[b].corners == 4 ? "solid" : "springs"},
-                         {"material", ""},
-                         {"young", nullptr},
-                         {"poisson", nullptr},
-                         {"density", nullptr},
-                         {"mass", nullptr},
-                         {"nodes", nullptr},
-                         {"elements", parts[b].cells.size() / at(parts[b].corners)},
-                         {"order", 1},
-                         {"vertices", surface_.first_vertex[b + 1] - surface_.first_vertex[b]},
-                         {"triangles", surface_.first_triangle[b + 1] - surface_.first_triangle[b]}});
-    ++revision_;
+  const RecordedRun::Frame& first = takes_.front().run.frames()[at(frame)];
+  std::vector<VtkGrid> grids = {RecordedRun::read(first)};
+  for (std::size_t k = 1; k < takes_.size(); ++k) {
+    const auto& list = takes_[k].run.frames();
+    const auto nearest = std::min_element(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+      return std::abs(a.time - first.time) < std::abs(b.time - first.time);
+    });
+    grids.push_back(RecordedRun::read(*nearest));
+    if (grids[k].connectivity != grids[0].connectivity)
+      throw InputError(fmt::format("{} and {} have other elements: runs of the same scene can be compared",
+                                   takes_[0].run.folder().string(), takes_[k].run.folder().string()));
   }
-  x_ = std::move(x);
-  const std::vector<double> velocity = numbers(find(grid.point_data, "velocity"));
-  speed_.assign(grid.points.size(), 0.0);
-  if (velocity.size() == 3 * grid.points.size())
-    for (std::size_t i = 0; i < speed_.size(); ++i) speed_[i] = Eigen::Map<const Vec3>(velocity.data() + 3 * i).norm();
-  stress_ = numbers(find(grid.cell_data, "von_mises"));
-  stretch_ = numbers(find(grid.cell_data, "stretch"));
-  refreshed_ = numbers(find(grid.cell_data, "refreshed"));
+  if (surface_.nodes.empty() || grids[0].connectivity != connectivity_) set_surface(grids[0], first.file.string());
+  for (std::size_t k = 0; k < takes_.size(); ++k) show(grids[k], takes_[k]);
   frame_ = frame;
   trouble_.clear();
 }
@@ -189,13 +200,15 @@ void Film::play_again() {
 
 double Film::step_seconds() const {
   const auto k = at(std::min(frame_ + 1, frames() - 1));
-  const double gap = k > 0 ? list_[k].time - list_[k - 1].time : 0;
+  const auto& list = takes_.front().run.frames();
+  const double gap = k > 0 ? list[k].time - list[k - 1].time : 0;
   return gap > 0 && gap < 10 ? gap : 1.0 / 30;
 }
 
 Json Film::describe() const {
   Json times = Json::array();
-  for (const Entry& entry : list_) times.push_back(entry.time);
+  const RecordedRun& run = takes_.front().run;
+  for (const RecordedRun::Frame& entry : run.frames()) times.push_back(entry.time);
   Vec3 low = Vec3::Constant(std::numeric_limits<double>::infinity()), high = -low;
   for (const Vec3& p : surface_.rest) {
     low = low.cwiseMin(p);
@@ -203,17 +216,17 @@ Json Film::describe() const {
   }
   return {{"source", "result"},
           {"path", nullptr},
-          {"name", name_},
-          {"title", fmt::format("{} frames of a finished run", list_.size())},
+          {"name", run.name()},
+          {"title", run.title().empty() ? fmt::format("{} frames of a finished run", frames()) : run.title()},
           {"time_step", step_seconds()},
-          {"steps", list_.size()},
-          {"gravity", Json::array({0, 0, 0})},
+          {"steps", frames()},
+          {"gravity", to_json(-9.81 * run.up())},
           {"box", Json::array({to_json(low), to_json(high)})},
           {"notices", Json::array()},
           {"bodies", bodies_},
-          {"obstacles", Json::array()},
+          {"obstacles", obstacle_names_},
           {"has_contact", false},
-          {"frames", list_.size()},
+          {"frames", frames()},
           {"times", std::move(times)},
           {"can",
            {{"play", true},
@@ -227,41 +240,47 @@ Json Film::describe() const {
 }
 
 Json Film::settings() const {
+  Json views = Json::array();
+  for (const Take& take : takes_)
+    views.push_back({{"solver", take.solver},
+                     {"run", take.run.folder().filename().string()},
+                     {"parameters", Json::object()},
+                     {"trouble", trouble_.empty() ? Json(nullptr) : Json(trouble_)}});
   return {{"time_step", step_seconds()},
-          {"gravity", Json::array({0, 0, 0})},
+          {"gravity", to_json(-9.81 * takes_.front().run.up())},
           {"stiffness", std::vector<double>(bodies_.size(), 1.0)},
           {"strength", 100},
-          {"compare", false},
+          {"compare", takes_.size() > 1},
           {"pins", 0},
           {"cuts", 0},
           {"frame", frame_},
-          {"views", Json::array({{{"solver", "result"},
-                                  {"parameters", Json::object()},
-                                  {"trouble", trouble_.empty() ? Json(nullptr) : Json(trouble_)}}})}};
+          {"views", std::move(views)}};
 }
 
-Drawing Film::draw(int /*view*/, Colour colour) {
+Drawing Film::draw(int view, Colour colour) {
+  const Take& take = takes_[at(view)];
   Drawing drawing;
-  drawing.time = list_[at(frame_)].time;
+  drawing.time = time();
   drawing.step = frame_;
-  surface_.gather(x_, drawing.positions);
+  surface_.gather(take.x, drawing.positions);
   switch (colour) {
     case Colour::none:
       return drawing;
     case Colour::stress:
-      surface_.average(stress_, drawing.values);
+      surface_.average(take.stress, drawing.values);
       break;
     case Colour::stretch:
-      surface_.average(stretch_, drawing.values);
+      surface_.average(take.stretch, drawing.values);
       break;
     case Colour::speed:
-      for (Index i : surface_.nodes) drawing.values.push_back(speed_[at(i)]);
+      for (Index i : surface_.nodes) drawing.values.push_back(take.speed[at(i)]);
       break;
     case Colour::error:
-      drawing.values.assign(surface_.nodes.size(), 0.0);
+      for (Index i : surface_.nodes)
+        drawing.values.push_back((Vec3(node(take.x, i)) - Vec3(node(takes_.front().x, i))).norm());
       break;
     case Colour::refreshed:
-      surface_.largest(refreshed_, drawing.values);
+      surface_.largest(take.refreshed, drawing.values);
       break;
   }
   range_.follow(colour, drawing);
@@ -269,9 +288,8 @@ Drawing Film::draw(int /*view*/, Colour colour) {
 }
 
 /// What steps.jsonl says of the step that led to this frame, in the words of the protocol.
-Json Film::telemetry() {
-  const double time = list_[at(frame_)].time;
-  Json view = {{"solver", "result"},
+Json Film::report(const Take& take) const {
+  Json view = {{"solver", take.solver},
                {"outcome", "converged"},
                {"ok", true},
                {"detail", ""},
@@ -289,18 +307,61 @@ Json Film::telemetry() {
   for (const char* key : {"kinetic", "elastic", "gravity", "total"}) view["energy"][key] = nullptr;
   for (const char* key : {"assembly", "factorisation", "solve", "line_search", "contact", "total"}) view["ms"][key] = 0;
   for (const char* key : {"force", "acceleration", "step_length"}) view["residuals"][key] = nullptr;
-  auto found = reports_.lower_bound(time - 1e-9 * std::max(1.0, std::abs(time)));
-  if (found != reports_.end() && std::abs(found->first - time) <= 1e-6 * std::max(1.0, std::abs(time))) {
-    const Json& report = found->second;
-    for (const char* key : {"outcome", "detail", "iterations", "factorisations", "linear_iterations",
-                            "line_search_evaluations", "contacts", "residuals", "figures", "history"})
-      if (report.contains(key)) view[key] = report[key];
-    if (report.contains("minimum_gap")) view["gap"] = report["minimum_gap"];
-    if (report.contains("seconds") && report["seconds"].is_object())
-      for (const auto& [key, value] : report["seconds"].items())
-        if (value.is_number()) view["ms"][key] = 1e3 * value.get<double>();
+  if (&take != &takes_.front() && take.x.size() == takes_.front().x.size())
+    view["error"] = std::sqrt(3 * (take.x - takes_.front().x).squaredNorm() / static_cast<double>(take.x.size()));
+  auto found = take.reports.lower_bound(time() - 1e-9 * std::max(1.0, std::abs(time())));
+  if (found == take.reports.end() || std::abs(found->first - time()) > 1e-6 * std::max(1.0, std::abs(time())))
+    return view;
+  const Json& report = found->second;
+  for (const char* key : {"outcome", "detail", "iterations", "factorisations", "linear_iterations",
+                          "line_search_evaluations", "contacts", "residuals", "figures", "history"})
+    if (report.contains(key)) view[key] = report[key];
+  if (report.contains("minimum_gap")) view["gap"] = report["minimum_gap"];
+  if (report.contains("seconds") && report["seconds"].is_object())
+    for (const auto& [key, value] : report["seconds"].items())
+      if (value.is_number()) view["ms"][key] = 1e3 * value.get<double>();
+  return view;
+}
+
+/// Where the colliders are in this frame: the rigid motion that leads there from where they were at first, columns
+/// first.
+Json Film::poses() const {
+  const auto& list = takes_.front().run.colliders();
+  const auto nearest = std::min_element(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+    return std::abs(a.time - time()) < std::abs(b.time - time());
+  });
+  const VtkGrid before = RecordedRun::read(list.front()), now = RecordedRun::read(*nearest);
+  const std::vector<double> region_of = numbers_of(find_array(before.cell_data, "region"));
+  std::vector<std::vector<Index>> points(obstacles_.size());
+  std::int64_t begin = 0;
+  for (std::size_t c = 0; c < before.ends.size(); begin = before.ends[c], ++c) {
+    const double region = c < region_of.size() ? region_of[c] : 0;
+    if (!(region >= 0 && static_cast<std::size_t>(region) < points.size())) continue;
+    for (std::int64_t k = begin; k < before.ends[c]; ++k)
+      points[static_cast<std::size_t>(region)].push_back(static_cast<Index>(before.connectivity[at(k)]));
   }
-  return {{"time", time}, {"step", frame_}, {"grabs", Json::array()}, {"views", Json::array({std::move(view)})}};
+  Json poses = Json::array();
+  for (const std::vector<Index>& of : points) {
+    Eigen::Matrix4d pose = Eigen::Matrix4d::Identity();
+    if (before.points.size() == now.points.size() && of.size() >= 3) {
+      Eigen::Matrix3Xd from(3, of.size()), to(3, of.size());
+      for (std::size_t k = 0; k < of.size(); ++k) {
+        from.col(static_cast<Eigen::Index>(k)) = before.points[at(of[k])];
+        to.col(static_cast<Eigen::Index>(k)) = now.points[at(of[k])];
+      }
+      pose = Eigen::umeyama(from, to, false);
+    }
+    poses.push_back(std::vector<double>(pose.data(), pose.data() + 16));
+  }
+  return poses;
+}
+
+Json Film::telemetry() {
+  Json views = Json::array();
+  for (const Take& take : takes_) views.push_back(report(take));
+  Json json = {{"time", time()}, {"step", frame_}, {"grabs", Json::array()}, {"views", std::move(views)}};
+  if (obstacles_move_) json["obstacles"] = poses();
+  return json;
 }
 
 }  // namespace pliant::view

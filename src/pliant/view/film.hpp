@@ -1,24 +1,28 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
+#include "pliant/io/recorded_run.hpp"
 #include "pliant/view/show.hpp"
 
 namespace pliant::view {
 
-/// The frames that `pliant run` has left in a folder, read one at a time as they are shown.
+/// The frames that `pliant run` has left in a folder, read one at a time as they are shown; beside them, where asked
+/// for, those of another run of the same bodies at the same times.
 class Film final : public Show {
  public:
-  /// Throws InputError when the folder holds no result.pvd, or frames that cannot be read.
-  explicit Film(std::filesystem::path folder);
+  /// Throws InputError when a folder holds no result.pvd, or frames that cannot be read, and when the other run has
+  /// bodies of its own.
+  explicit Film(const std::filesystem::path& folder, const std::optional<std::filesystem::path>& other = {});
   /// Whether a path is a folder with a result in it.
   static bool is_result(const std::filesystem::path& path);
 
   Json describe() const override;
   const Surface& surface() const override { return surface_; }
   std::uint32_t revision() const override { return revision_; }
-  std::vector<TriangleMesh> obstacles() const override { return {}; }
-  int views() const override { return 1; }
+  std::vector<TriangleMesh> obstacles() const override { return obstacles_; }
+  int views() const override { return static_cast<int>(takes_.size()); }
   Drawing draw(int view, Colour colour) override;
   Json telemetry() override;
   Json settings() const override;
@@ -31,30 +35,37 @@ class Film final : public Show {
   /// Throws InputError for a frame that is not there or cannot be read; the one before is shown on.
   void seek(std::int64_t frame);
   std::int64_t frame() const { return frame_; }
-  std::int64_t frames() const { return static_cast<std::int64_t>(list_.size()); }
+  std::int64_t frames() const { return static_cast<std::int64_t>(takes_.front().run.frames().size()); }
 
  private:
-  struct Entry {
-    double time = 0;
-    std::string file;
+  /// A run, and what its frame at hand shows.
+  struct Take {
+    RecordedRun run;
+    std::string solver = "result";
+    std::map<double, Json> reports = {};  ///< of steps, by the time they end at
+    VecX x = {};
+    std::vector<double> speed = {}, stress = {}, stretch = {}, refreshed = {};  ///< at nodes, in elements
   };
+  static Take open(const std::filesystem::path& folder);
+  static void show(const VtkGrid& grid, Take& take);
   void read(std::int64_t frame);
-  void read_reports();
+  void read_obstacles();
+  void set_surface(const VtkGrid& grid, const std::string& file);
+  double time() const { return takes_.front().run.frames()[at(frame_)].time; }
+  Json report(const Take& take) const;
+  Json poses() const;
 
-  std::filesystem::path folder_;
-  std::string name_, title_;
-  std::vector<Entry> list_;
+  std::vector<Take> takes_;
   std::int64_t frame_ = -1;
   std::string trouble_;
-  // The frame at hand:
-  VecX x_;
-  std::vector<double> speed_, stress_, stretch_, refreshed_;  ///< at nodes, in elements
-  std::vector<std::int64_t> connectivity_;                    ///< what the surface was made of
+  std::vector<std::int64_t> connectivity_;  ///< what the surface was made of
   Surface surface_;
   std::vector<Json> bodies_;
+  std::vector<TriangleMesh> obstacles_;  ///< as they are at first
+  std::vector<Json> obstacle_names_;
+  bool obstacles_move_ = false;
   std::uint32_t revision_ = 0;
   ColourRange range_;
-  std::map<double, Json> reports_;  ///< of steps, by the time they end at
 };
 
 }  // namespace pliant::view

@@ -454,7 +454,7 @@ std::string Session::scenes_message() const {
 /// A scene is opened by the name that the picker gave it, never by a path.
 std::unique_ptr<Show> Session::opened(const std::optional<std::string>& scene, const std::string& solver) const {
   if (!scene) {
-    if (Film::is_result(options_.given)) return std::make_unique<Film>(options_.given);
+    if (Film::is_result(options_.given)) return std::make_unique<Film>(options_.given, options_.other);
     SceneChanges changes = options_.changes;
     if (!solver.empty()) changes.solver = solver;
     std::error_code error;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "pliant/view/film.hpp"
@@ -54,6 +55,7 @@ struct SessionOptions {
   std::filesystem::path given;   ///< a scene file, or the folder of a run
   SceneChanges changes;          ///< of that scene
   std::filesystem::path scenes;  ///< the picker's folder; empty: that of the scene, or none
+  std::optional<std::filesystem::path> other = std::nullopt;  ///< another run, beside that given
 };
 
 /// A simulation or a film in a thread of its own, which does what clients ask for between two steps. It never waits for

@@ -89,6 +89,8 @@ export interface Scene {
 
 export interface ViewSettings {
   solver: string;
+  /** Of a finished run: its folder. */
+  run?: string;
   parameters: ParameterValues;
   trouble: string | null;
 }

@@ -22,16 +22,23 @@ export interface SliderOptions {
   explain?: (value: number) => string;
 }
 
-export function slider(options: SliderOptions): Field<number> {
+export interface Slider extends Field<number> {
+  /** What the number counts, where that depends on another choice. */
+  setUnit(unit: string): void;
+}
+
+export function slider(options: SliderOptions): Slider {
   const id = uniqueId("slider");
   const send = throttled(options.onpick);
   let touchedAt = -Infinity;
   const range = h("input", { type: "range", id, min: "0", max: "1000", step: "1", title: options.hint ?? "" });
   const exact = h("input", { type: "text", class: "exact", inputmode: "decimal", spellcheck: "false", "aria-label": `${options.label}, exact value` });
   const explain = h("small", { class: "explain" });
+  const unitLabel = h("span", { class: "unit" }, unitText(options.unit));
+  let unit = options.unit;
   const show = (value: number) => {
     range.value = String(Math.round(options.scale.toWay(value) * 1000));
-    range.setAttribute("aria-valuetext", `${plain(value)} ${options.unit}`);
+    range.setAttribute("aria-valuetext", `${plain(value)} ${unit}`);
     range.style.setProperty("--way", `${options.scale.toWay(value) * 100}%`);
     if (document.activeElement !== exact) exact.value = plain(value, 4);
     if (options.explain) explain.textContent = options.explain(value);
@@ -58,7 +65,7 @@ export function slider(options: SliderOptions): Field<number> {
   const element = h(
     "div",
     { class: "field" },
-    h("div", { class: "field-head" }, h("label", { for: id, title: options.hint ?? "" }, options.label), h("span", { class: "value" }, exact, h("span", { class: "unit" }, unitText(options.unit)))),
+    h("div", { class: "field-head" }, h("label", { for: id, title: options.hint ?? "" }, options.label), h("span", { class: "value" }, exact, unitLabel)),
     range,
     options.explain && explain,
   );
@@ -68,6 +75,11 @@ export function slider(options: SliderOptions): Field<number> {
       if (performance.now() - touchedAt > SETTLE_MS) show(value);
     },
     setDisabled: (disabled) => (range.disabled = exact.disabled = disabled),
+    setUnit: (next) => {
+      if (next === unit) return;
+      unit = next;
+      unitLabel.textContent = unitText(next);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 // The help panel, and the shortcuts themselves: one table makes both.
-import type { App } from "../app.ts";
+import type { App, Tool } from "../app.ts";
 import type { Hand } from "../hand.ts";
 import { h, icon } from "./dom.ts";
 
@@ -23,7 +23,7 @@ export interface PageActions {
 const TURN = 0.08;
 const NUDGE = 0.05;
 
-export function shortcuts(app: App, hand: Hand, page: PageActions): Shortcut[] {
+export function shortcuts(app: App, hand: Hand, page: PageActions, choose: (tool: Tool) => void): Shortcut[] {
   const arrow = (right: number, up: number) => (event: KeyboardEvent) => {
     if (hand.held) hand.nudge(NUDGE * right, NUDGE * up, 0);
     else if (event.shiftKey) app.world.orbit.pan(-0.05 * right, -0.05 * up);
@@ -51,9 +51,9 @@ export function shortcuts(app: App, hand: Hand, page: PageActions): Shortcut[] {
     { keys: ["w"], what: "wireframe", run: () => app.setWireframe(!app.wireframe) },
     { keys: ["x"], what: "section plane", run: () => app.setClip(app.clip ? null : { axis: 0, at: 0.5, flipped: false }) },
     { keys: ["g"], what: "grab with the keyboard: arrows and Page Up/Down pull, g lets go", run: () => hand.grabByKeyboard() },
-    { keys: ["h"], what: "tool: grab", run: () => app.setTool("grab") },
-    { keys: ["n"], what: "tool: pin", run: () => app.setTool("pin") },
-    { keys: ["k"], what: "tool: cut", run: () => app.setTool("cut") },
+    { keys: ["h"], what: "tool: grab", run: () => choose("grab") },
+    { keys: ["n"], what: "tool: pin", run: () => choose("pin") },
+    { keys: ["k"], what: "tool: cut", run: () => choose("cut") },
     { keys: ["ArrowLeft"], shown: "← → ↑ ↓", what: "turn the view; with Shift move it", run: arrow(-1, 0) },
     { keys: ["ArrowRight"], shown: "", what: "", run: arrow(1, 0) },
     { keys: ["ArrowUp"], shown: "", what: "", run: arrow(0, 1) },

@@ -17,6 +17,11 @@ export class Messages {
     this.toast(message, "notice");
   }
 
+  /** What was said of one scene is not true of the next. */
+  clear(): void {
+    this.toasts.replaceChildren();
+  }
+
   setBanner(message: string | null): void {
     this.banner.hidden = message === null;
     this.banner.textContent = message ?? "";

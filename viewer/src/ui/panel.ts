@@ -29,6 +29,7 @@ export class Panel {
   private readonly pins = h("span");
   private readonly releasePins: HTMLButtonElement;
   private readonly simulationOnly: HTMLElement[];
+  private readonly states: HTMLElement[];
   private stiffness: Field<number>[] = [];
 
   constructor(
@@ -69,7 +70,11 @@ export class Panel {
     const solver = group("Solver", this.solvers[0].element, this.compare, this.solvers[1].element);
     const world = group("World", this.bodies, this.gravity.element, this.timeStep.element);
     const hand = group("Hand", this.strength.element, h("div", { class: "row" }, this.pins, this.releasePins));
-    this.simulationOnly = [solver, world, hand];
+    this.states = [
+      textButton("save", "Save state", page.saveState, "Save the state to a file (d)"),
+      textButton("open", "Load state", page.chooseState, "Load a state from a file (o)"),
+    ];
+    this.simulationOnly = [solver, world, hand, ...this.states];
     this.element = h(
       "aside",
       { class: "panel", "aria-label": "Settings" },
@@ -84,8 +89,7 @@ export class Panel {
           { class: "button-grid" },
           textButton("camera", "Picture", page.savePicture, "Save a picture (s)"),
           textButton("link", "Link", page.copyLink, "Copy a link to this view (l)"),
-          textButton("save", "Save state", page.saveState, "Save the state to a file (d)"),
-          textButton("open", "Load state", page.chooseState, "Load a state from a file (o)"),
+          ...this.states,
         ),
       ),
       this.facts,

@@ -67,7 +67,7 @@ export class Plots {
   readonly element: HTMLElement;
   private readonly samples: Sample[] = [];
   private budget: number | null = null;
-  private readonly time = new Plot("Time per step", "Milliseconds of each step by stage; the dashed line is the budget of a frame");
+  private readonly time = new Plot("Time per step, ms", "Milliseconds of each step by stage; the dashed line is the budget of a frame");
   private readonly iterations = new Plot("Iterations", "Iterations of each step");
   private readonly residual = new Plot("Residual", "Residual over the iterations of the last step, on a logarithmic scale");
   private readonly energy = new Plot("Energy", "Energies over time, in joules");
@@ -126,7 +126,8 @@ export class Plots {
     const views = last?.views.length ?? 1;
     const totals = this.samples.flatMap((s) => s.views.map((v) => v.ms.total ?? 0));
     const top = niceCeiling(Math.max(1.15 * (this.budget ?? 0), quantile(totals, 0.97) * 1.1, 0.1));
-    const y = (ms: number) => height - 2 - (Math.min(ms, top) / top) * (height - 12);
+    const y = (ms: number) => height - 3 - (Math.min(ms, top) / top) * (height - 14);
+    gridLines(g, width, height, 0, top, p);
     const present = new Set<number>();
     for (let view = 0; view < views; ++view) {
       const left = (view * width) / views + (view > 0 ? 3 : 0);

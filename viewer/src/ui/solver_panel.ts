@@ -2,11 +2,14 @@
 import type { App } from "../app.ts";
 import type { Hello, Parameter, ParameterValue, Scene, Solver, ViewSettings } from "../data/protocol.ts";
 import { h } from "./dom.ts";
-import { select, slider, textField, toggle, type Choice, type Field } from "./fields.ts";
+import { select, slider, textField, toggle, type Choice, type Field, type Slider } from "./fields.ts";
 import { parameterScale } from "./numbers.ts";
 
 /** What people turn first; the rest is folded away. */
 const MAIN = new Set(["iterations", "max_iterations", "tolerance", "window", "tau", "schedule", "budget_share", "beta", "gamma", "dynamic_nodes", "substeps", "zeta", "spacing", "line_search"]);
+
+/** What a tolerance is compared with says what it counts. */
+const UNITS: Record<string, string> = { acceleration: "m/s^2", residual: "N", "reference-force": "", characteristic: "", "step-length": "m/s" };
 
 const PAPERS: Record<string, string> = {
   pitfalls: "Newton",
@@ -77,6 +80,10 @@ export class SolverPanel {
       field.show((settings.parameters[key] ?? parameter.default) as never);
       field.setDisabled(!enabled);
     }
+    const criterion = settings.parameters.criterion ?? this.fields.get("criterion")?.parameter.default;
+    const tolerance = this.fields.get("tolerance");
+    // "auto" is an acceleration, with or without contact: where bodies touch, a hundredth of it is taken as a speed.
+    if (criterion !== undefined && tolerance) (tolerance.field as unknown as Slider).setUnit(UNITS[String(criterion)] ?? "m/s^2");
   }
 
   private build(solver: Solver): void {

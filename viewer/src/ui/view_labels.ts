@@ -25,7 +25,7 @@ export class ViewLabels {
       const view = play.views[i];
       part.element.hidden = !view;
       if (!view) return;
-      part.name.textContent = view.solver === "result" ? "finished run" : view.solver;
+      part.name.textContent = view.run === undefined ? view.solver : view.solver === "result" ? view.run : `${view.run} · ${view.solver}`;
       part.element.title = hello?.solvers.find((solver) => solver.name === view.solver)?.summary ?? "";
       part.trouble.hidden = view.trouble === null;
       part.trouble.textContent = view.trouble ? `${view.trouble.replace(/\.?$/, ".")} Reset (r), or choose another solver.` : "";

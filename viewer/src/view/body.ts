@@ -1,11 +1,13 @@
 // The bodies of one view: surface, wireframe and marks of held vertices, all on the same vertex positions.
 import { BufferAttribute, BufferGeometry, Color, DoubleSide, FrontSide, Group, LineSegments, Mesh, Points, Sphere, Vector2, Vector3, Vector4, type DataTexture } from "three";
 import { Hold, type Frame, type Topology } from "../data/protocol.ts";
-import { bodyMaterial, dynamicAttribute, markMaterial } from "./materials.ts";
+import { bodyMaterial, dynamicAttribute, markMaterial, shadowMaterial } from "./materials.ts";
 import { gatherPositions, sumNormals, uniqueEdges, type DrawnSurface } from "./surface.ts";
 
 /** More dots than this hide what they mark. */
 const MOST_MARKS = 250;
+/** Those of `body_colour` in src/pliant/io/animation/animation.cpp. */
+const BODY_COLOURS = ["#4d8ccc", "#e68f47", "#61ad7a", "#cc7085", "#9482c7", "#bda84d", "#4da8ad", "#ad806b"];
 const HELD = [Hold.scene, Hold.script, Hold.hand] as const;
 const HELD_COLOURS = { [Hold.scene]: "#5d6673", [Hold.script]: "#8a63c9", [Hold.hand]: "#d6453d" };
 
@@ -20,6 +22,7 @@ export class BodyView {
   private interval = 0;
   private settled = true;
   private readonly mesh: Mesh<BufferGeometry, ReturnType<typeof bodyMaterial>>;
+  private readonly shadow = new Mesh(new BufferGeometry(), shadowMaterial());
   private readonly wire: LineSegments<BufferGeometry, ReturnType<typeof markMaterial>>;
   private readonly marks: Points<BufferGeometry, ReturnType<typeof markMaterial>>[];
   private colour = "#000000";
@@ -32,7 +35,8 @@ export class BodyView {
     this.wire = new LineSegments(new BufferGeometry(), markMaterial("#000000", 0.38, 0));
     this.wire.visible = false;
     this.marks = HELD.map((hold) => new Points(new BufferGeometry(), markMaterial(HELD_COLOURS[hold], 0.9, hold === Hold.hand ? 8 : 5)));
-    for (const object of [this.mesh, this.wire, ...this.marks]) {
+    this.shadow.renderOrder = -0.5; // after the ground and obstacles, before bodies
+    for (const object of [this.shadow, this.mesh, this.wire, ...this.marks]) {
       object.frustumCulled = false;
       object.layers.set(layer);
       this.group.add(object);
@@ -54,6 +58,7 @@ export class BodyView {
       tint: new BufferAttribute(this.tints(topology), 3),
     };
     replaceGeometry(this.mesh, attributes, triangles);
+    this.shadow.geometry = this.mesh.geometry;
     this.fine = this.mesh.geometry.index;
     this.coarse = coarse === triangles ? this.fine : new BufferAttribute(coarse, 1);
     replaceGeometry(this.wire, { position }, uniqueEdges(this.surface));
@@ -111,6 +116,13 @@ export class BodyView {
     if (topology && this.mesh.geometry.getAttribute("tint")) this.mesh.geometry.setAttribute("tint", new BufferAttribute(this.tints(topology), 3));
   }
 
+  /** Where shadows fall: the height of the ground along `up`, and how far they are thrown aside. */
+  setGround(height: number, aside: Vector3): void {
+    const { uniforms } = this.shadow.material;
+    uniforms.ground!.value = height;
+    (uniforms.aside!.value as Vector3).copy(aside);
+  }
+
   /** Whether surfaces may be seen from both sides, as those of cloth. */
   setOpen(open: boolean): void {
     this.open = open;
@@ -158,7 +170,7 @@ export class BodyView {
     }
   }
 
-  /** Linear colours of the drawn vertices: bodies of one scene differ a little in hue and lightness. */
+  /** Linear colours of the drawn vertices: one body has the colour of its view, several have one each, as in pictures. */
   private tints(topology: Topology): Float32Array {
     const { source } = this.surface;
     const out = new Float32Array(3 * source.length);
@@ -166,8 +178,7 @@ export class BodyView {
     const bodyOf = new Uint32Array(topology.rest.length / 3);
     for (let body = 0; body < bodies; ++body) bodyOf.fill(body, topology.firstVertex[body], topology.firstVertex[body + 1]);
     const colours = Array.from({ length: Math.max(1, bodies) }, (_, body) => {
-      const offset = body === 0 ? 0 : ((body * 0.618) % 1) - 0.5;
-      return new Color(this.colour).offsetHSL(0.11 * offset, 0, 0.16 * offset);
+      return new Color(bodies > 1 ? BODY_COLOURS[body % BODY_COLOURS.length]! : this.colour);
     });
     source.forEach((vertex, i) => colours[bodyOf[vertex]!]!.toArray(out, 3 * i));
     return out;

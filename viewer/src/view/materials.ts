@@ -5,7 +5,9 @@ import {
   Color,
   DataTexture,
   DoubleSide,
+  EqualStencilFunc,
   FrontSide,
+  IncrementStencilOp,
   LinearFilter,
   RGBAFormat,
   ShaderMaterial,
@@ -120,6 +122,35 @@ export function bodyMaterial(): ShaderMaterial {
         #endif
         gl_FragColor = vec4(colour, 1.0);
         #include <colorspace_fragment>
+      }
+    `,
+  });
+}
+
+/** The shadow of a body on the ground, as of a lamp above it and a little to the side; each pixel is darkened once. */
+export function shadowMaterial(): ShaderMaterial {
+  return new ShaderMaterial({
+    side: DoubleSide,
+    transparent: true,
+    depthWrite: false,
+    stencilWrite: true,
+    stencilFunc: EqualStencilFunc,
+    stencilRef: 0,
+    stencilZPass: IncrementStencilOp,
+    uniforms: { up: light.up, aside: { value: new Vector3() }, ground: { value: 0 }, opacity: { value: 0.16 } },
+    vertexShader: /* glsl */ `
+      uniform vec3 up;
+      uniform vec3 aside;
+      uniform float ground;
+      void main() {
+        float height = max(0.0, dot(position, up) - ground);
+        gl_Position = projectionMatrix * viewMatrix * vec4(position - height * (up + aside), 1.0);
+      }
+    `,
+    fragmentShader: /* glsl */ `
+      uniform float opacity;
+      void main() {
+        gl_FragColor = vec4(0.0, 0.0, 0.0, opacity);
       }
     `,
   });

@@ -72,7 +72,7 @@ export class World {
   private lastTurn = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {
-    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: true, powerPreference: "high-performance" });
+    this.renderer = new WebGLRenderer({ canvas, antialias: !this.software, alpha: true, stencil: true, powerPreference: "high-performance" });
     this.renderer.setClearColor(0x000000, 0);
     this.renderer.autoClear = false;
     this.renderer.setPixelRatio(this.pixelRatio);
@@ -330,6 +330,10 @@ export class World {
     }
     const ground = height ?? lowest - 0.25 * radius;
     this.grid.place(centre.addScaledVector(this.up, ground - centre.dot(this.up)), this.up, radius);
+    const aside = new Vector3(Math.abs(this.up.x) < 0.9 ? 1 : 0, Math.abs(this.up.x) < 0.9 ? 0 : 1, 0).cross(this.up).multiplyScalar(-0.25);
+    aside.addScaledVector(new Vector3().crossVectors(aside, this.up), 1);
+    // A little above the ground, so that planes there do not hide them.
+    for (const body of this.bodies) body.setGround(ground + 0.002 * radius, aside);
   }
 
   /** Where pictures are expensive, moving things are drawn coarser. True when that has drawn. */

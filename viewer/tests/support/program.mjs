@@ -27,12 +27,12 @@ export class Program {
     Object.assign(this, { what, port, child, url: `http://127.0.0.1:${port}/` });
   }
 
-  static async start(what, port) {
+  static async start(what, port, more = []) {
     if (!existsSync(binary)) throw new Error(`${binary} is not there: run scripts/build first`);
     port ??= await freePort();
     // The page in the program, or one that is being worked on: PLIANT_PAGE=viewer/dist.
     const page = process.env.PLIANT_PAGE ? ["--page", process.env.PLIANT_PAGE] : [];
-    const child = spawn(binary, ["view", what, "--port", String(port), "--no-browser", ...page], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(binary, ["view", what, "--port", String(port), "--no-browser", ...more, ...page], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
     const listening = new Promise((resolve, reject) => {
       const hear = (data) => {

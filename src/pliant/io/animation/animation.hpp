@@ -56,6 +56,7 @@ struct AnimationOptions {
   std::optional<std::array<double, 2>> range = std::nullopt;      ///< of the field; by default all that occurs
   std::optional<std::vector<std::size_t>> frames = std::nullopt;  ///< these, in place of every n-th
   bool colliders = true;
+  bool springs = false;  ///< as coils, for pictures
   bool visual =
       false;  ///< the visual meshes of bodies that have one, in place of these, without the colours of a field
 };

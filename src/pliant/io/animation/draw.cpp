@@ -13,6 +13,9 @@ namespace pliant {
 
 namespace {
 
+constexpr Colour kWallColour = {0.86, 0.87, 0.89};
+constexpr std::array<std::uint8_t, 2> kNoEdges = {0, 0};
+
 std::vector<Vec3> vectors_of(const std::vector<float>& numbers) {
   std::vector<Vec3> vectors;
   vectors.reserve(numbers.size() / 3);
@@ -38,6 +41,21 @@ bool is_closed(const AnimatedSurface& surface) {
       balance[{std::min(a, b), std::max(a, b)}] += a < b ? 1 : -1;
     }
   return std::all_of(balance.begin(), balance.end(), [](const auto& edge) { return edge.second == 0; });
+}
+
+/// The part of a wall behind the bodies: the square of a plane goes on far beyond the picture.
+std::vector<Vec3> wall_behind(const Aabb& box, const Vec3& point, const Vec3& normal, const Vec3& up) {
+  const Vec3 v = (up - up.dot(normal) * normal).normalized(), u = v.cross(normal);
+  Eigen::Vector2d low = Eigen::Vector2d::Constant(std::numeric_limits<double>::infinity()), high = -low;
+  for (int corner = 0; corner < 8; ++corner) {
+    const Vec3 x(corner & 1 ? box.max.x() : box.min.x(), corner & 2 ? box.max.y() : box.min.y(),
+                 corner & 4 ? box.max.z() : box.min.z());
+    const Eigen::Vector2d at((x - point).dot(u), (x - point).dot(v));
+    low = low.cwiseMin(at);
+    high = high.cwiseMax(at);
+  }
+  const auto place = [&](double a, double b) -> Vec3 { return point + a * u + b * v; };
+  return {place(low.x(), low.y()), place(high.x(), low.y()), place(high.x(), high.y()), place(low.x(), high.y())};
 }
 
 /// A view from slightly above, whatever direction is up.
@@ -87,7 +105,13 @@ Camera camera_for(const Animation& animation, const ScenePicture& options) {
   const double radius = 0.5 * (box.max - box.min).norm();
   std::vector<Vec3> points;
   for (const AnimatedSurface& surface : animation.surfaces) {
-    if (is_square(surface)) continue;
+    if (is_square(surface)) {
+      const Vec3 normal = normal_of_square(surface, 0);
+      if (std::abs(normal.dot(animation.up)) < 0.999)
+        for (const Vec3& p : wall_behind(box, vectors_of(surface.positions_at(0)).front(), normal, animation.up))
+          if ((p - box.centre()).norm() < 1.5 * radius) points.push_back(p);
+      continue;
+    }
     for (const auto& frame : surface.positions)
       for (const Vec3& p : vectors_of(frame))
         if (!surface.is_collider || (p - box.centre()).norm() < 1.5 * radius) points.push_back(p);
@@ -109,10 +133,23 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
   };
   std::vector<Shown> shown(animation.surfaces.size());
   std::vector<PictureSurface> surfaces;
+  const Aabb box = box_of_bodies(animation);
+  const std::vector<Triangle> wall = {{0, 1, 2}, {0, 2, 3}};
   for (std::size_t s = 0; s < shown.size(); ++s) {
     const AnimatedSurface& surface = animation.surfaces[s];
     if (is_square(surface) && std::abs(normal_of_square(surface, frame).dot(animation.up)) > 0.999) continue;
     shown[s].positions = vectors_of(surface.positions_at(frame));
+    if (is_square(surface)) {  // a wall is seen from its front only, as if one looked into a room from outside
+      const Vec3 normal = normal_of_square(surface, frame), point = shown[s].positions.front();
+      if (normal.dot(camera.eye - point) <= 0) continue;
+      shown[s].positions = wall_behind(box, point, normal, animation.up);
+      surfaces.push_back({.positions = shown[s].positions,
+                          .triangles = wall,
+                          .colour = kWallColour,
+                          .edge_bits = kNoEdges,
+                          .throws_shadow = false});
+      continue;
+    }
     if (!surface.values.empty())
       for (const double value : surface.values[frame])
         shown[s].values.push_back(
@@ -123,7 +160,7 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
     drawn.colour_values = shown[s].values;
     drawn.map = animation.map;
     drawn.colour = surface.colour;
-    drawn.glass = surface.is_collider && (is_square(surface) || !is_closed(surface));
+    drawn.glass = surface.is_collider && !is_closed(surface);
     // Triangles of colliders are how they are drawn, not what they are.
     if (surface.is_collider) {
       shown[s].edges.assign(surface.triangles.size(), 0);
@@ -136,7 +173,7 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
   how.supersampling = 2;
   how.shadows = options.shadows;
   how.edge_width = options.wireframe ? 0.8 * options.height / 720.0 : 0.0;
-  how.ground_height = ground_of(animation, frame, box_of_bodies(animation));
+  how.ground_height = ground_of(animation, frame, box);
   if (options.background)
     how.background_top =
         how.background_bottom = {options.background->x(), options.background->y(), options.background->z()};

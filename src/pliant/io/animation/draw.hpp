@@ -12,7 +12,8 @@ namespace pliant {
 /// Sees every body and collider in every frame, planes aside, and what is far beyond the bodies.
 Camera camera_for(const Animation& animation, const ScenePicture& options);
 
-/// Draws a frame. Planes that face up are the ground, colliders with a hole are glass, others solid.
+/// Draws a frame. Planes that face up are the ground, others walls where one looks at their front; colliders with a
+/// hole are glass, others solid.
 Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& camera, const ScenePicture& options);
 /// Draws picture.png, the last frame, and film.png, a strip of six moments, of a run. The camera and the range of
 /// colours are those of some thirty frames, evenly spread.

@@ -14,10 +14,12 @@ namespace pliant {
 namespace {
 
 constexpr std::size_t kStripPictures = 6, kFramesBetween = 6;
+constexpr int kStripWidth = 400;  // pixels, of each
 
 AnimationOptions options_for(const RecordedRun& run, const ScenePicture& picture) {
   AnimationOptions options;
   options.range = picture.range;
+  options.springs = true;
   if (picture.colour == "body") return options;
   options.colour = picture.colour;
   // The default is a wish: frames may have been written without it.
@@ -55,8 +57,8 @@ void draw_run(const RecordedRun& run, const ScenePicture& picture, const std::fi
   const Camera camera = camera_for(animation, picture);
   write_png(folder / "picture.png", draw_frame(animation, animation.frames() - 1, camera, picture));
   ScenePicture small = picture;
-  small.width = 480;
-  small.height = std::max(16, 480 * picture.height / picture.width);
+  small.width = kStripWidth;
+  small.height = std::max(16, kStripWidth * picture.height / picture.width);
   std::vector<Picture> strip;
   for (std::size_t frame : spread(kStripPictures, animation.frames())) {
     small.legend = picture.legend && strip.empty();

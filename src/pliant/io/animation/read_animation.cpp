@@ -8,6 +8,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/fem/reference_element.hpp"
 #include "pliant/io/animation/animation.hpp"
+#include "pliant/io/animation/springs.hpp"
 #include "pliant/mesh/surface.hpp"
 
 namespace pliant {
@@ -201,14 +202,6 @@ void add_bodies(const RecordedRun& run, const std::vector<std::size_t>& chosen, 
     if (!body.triangles.empty()) animation.surfaces.push_back(std::move(body));
 }
 
-/// The name after a region's number.
-std::string region_name(const VtkGrid& grid, std::size_t region, const std::string& fallback) {
-  const std::string prefix = fmt::format("{} ", region);
-  for (const std::string& line : grid.region_names)
-    if (line.starts_with(prefix) && line.size() > prefix.size()) return line.substr(prefix.size());
-  return fallback;
-}
-
 void add_colliders(const RecordedRun& run, std::set<std::string>& names, Animation& animation) {
   const auto& list = run.colliders();
   if (list.empty()) return;
@@ -324,6 +317,7 @@ Animation read_animation(const RecordedRun& run, const AnimationOptions& options
   if (options.visual) shown = add_visual(run, chosen, names, animation);
   add_bodies(run, chosen, options, shown, names, animation);
   if (options.colliders) add_colliders(run, names, animation);
+  if (options.springs) add_springs(run, chosen, animation);
   set_range(options, animation);
   return animation;
 }
