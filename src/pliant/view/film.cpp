@@ -7,6 +7,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
+#include "pliant/base/parse_number.hpp"
 #include "pliant/mesh/formats/vtu_reader.hpp"
 #include "pliant/mesh/surface.hpp"
 
@@ -93,11 +94,9 @@ Film::Film(std::filesystem::path folder) : folder_(std::move(folder)) {
     // A list leads to the frames beside it and nowhere else.
     if (file.is_absolute() || std::find(file.begin(), file.end(), "..") != file.end())
       throw InputError(fmt::format("{}/result.pvd names a file outside its folder", folder_.string()));
-    try {
-      list_.push_back({std::stod(time), file.string()});
-    } catch (const std::exception&) {
-      throw InputError(fmt::format("{}/result.pvd has a frame without a time", folder_.string()));
-    }
+    const std::optional<double> seconds = parse_number(time);
+    if (!seconds) throw InputError(fmt::format("{}/result.pvd has a frame without a time", folder_.string()));
+    list_.push_back({*seconds, file.string()});
   }
   if (list_.empty()) throw InputError(fmt::format("{}/result.pvd lists no frames", folder_.string()));
   name_ = std::filesystem::weakly_canonical(folder_).filename().string();
