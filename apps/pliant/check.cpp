@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <memory>
 
 #include "commands.hpp"
@@ -17,6 +18,7 @@ void add_scene_arguments(CLI::App& command, SceneArguments& arguments, const std
       ->allow_extra_args(false)
       ->type_name("KEY=VALUE");
   command.add_option("--solver", arguments.solver, "Use another solver; `pliant solvers` lists them")
+      ->check(not_empty())
       ->type_name("NAME");
 }
 
@@ -27,6 +29,19 @@ CLI::Validator at_least_one() {
             return is_fine ? std::string() : fmt::format("must be a whole number of at least 1, but is {}", text);
           },
           ""};
+}
+
+CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            double number = 0;
+            const bool is_fine = CLI::detail::lexical_cast(text, number) && number > 0 && std::isfinite(number);
+            return is_fine ? std::string() : fmt::format("must be a number above 0, but is {}", text);
+          },
+          ""};
+}
+
+CLI::Validator not_empty() {
+  return {[](const std::string& text) { return text.empty() ? std::string("is empty") : std::string(); }, ""};
 }
 
 void add_check(CLI::App& app, int& exit_code) {

@@ -36,6 +36,10 @@ struct SceneArguments {
 };
 /// For numbers of threads and frames.
 CLI::Validator at_least_one();
+/// For lengths of time, sizes and the like.
+CLI::Validator above_zero();
+/// For names: `--out "$folder"` where nothing was put into `folder` is a mistake, not a wish for the default.
+CLI::Validator not_empty();
 void add_scene_arguments(CLI::App& command, SceneArguments& arguments,
                          const std::string& scene_help = "The scene file (TOML)");
 

@@ -81,7 +81,7 @@ std::int64_t steps_a_frame(const SceneArguments& scene) {
 
 void add_common(CLI::App& command, CompareArguments& arguments) {
   command.add_option("--frames", arguments.frames, "Number of frames to simulate, in place of the scene's duration")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->type_name("N");
   command
       .add_option("--reference", arguments.options.reference,
@@ -107,7 +107,7 @@ void add_compare(CLI::App& app, int& exit_code) {
   command
       ->add_option("--budget", arguments->options.budget,
                    "Milliseconds a step: also shows the least error that each reaches within them")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->type_name("MS");
   command->add_flag("--no-curves", arguments->no_curves, "Run each solver once, without sweeping its effort");
   add_common(*command, *arguments);

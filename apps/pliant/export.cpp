@@ -59,7 +59,7 @@ void add_export(CLI::App& app, int& exit_code) {
   command
       ->add_option("--every", arguments->options.animation.every,
                    "Take every n-th frame; by default all, of glb at most 120")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->type_name("N");
   command
       ->add_option("--colour,--color", arguments->options.animation.colour,

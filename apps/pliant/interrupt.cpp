@@ -28,6 +28,14 @@ void catch_interrupts(const char* notice) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // The terminal was closed: the same, unless the program was told to bear it (nohup).
+  struct sigaction hangup = {};
+  if (sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  // Whoever reads what is printed may be gone first: Ctrl-C ends the `tee` of `pliant run scene.toml | tee log` at
+  // once.
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, nullptr);
 }
 
 bool interrupt_requested() { return requested != 0; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <system_error>
 
 #include "commands.hpp"
@@ -14,21 +15,34 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/io/build_info.hpp"
+#include "streams.hpp"
 
 namespace {
 
 using namespace pliant::app;
 
-/// A word in the place of a command that is none: CLI11 says no more than that one is missing.
-void check_command(const CLI::App& app, const std::string& word) {
-  if (word.empty() || word.front() == '-') return;
+/// A word in the place of a command that is none, or no word at all, for `pliant` and for `pliant mesh` alike: CLI11
+/// says no more than that "a subcommand is required".
+void check_command(const CLI::App& app, std::span<char* const> words, const std::string& before) {
   std::vector<std::string> commands;
   for (const CLI::App* command : app.get_subcommands({})) commands.push_back(command->get_name());
-  if (std::find(commands.begin(), commands.end(), word) != commands.end()) return;
+  if (commands.empty()) return;
+  const std::string all = fmt::format("{}", fmt::join(commands, ", "));
+  if (words.empty())
+    throw pliant::InputError(fmt::format("{0} needs a command, one of {1}; {0} --help describes them", before, all));
+  const std::string word = words.front();
+  if (word.starts_with('-')) {
+    for (const char* known : {"-h", "--help", "--version"})
+      if (word == known) return;
+    throw pliant::InputError(
+        fmt::format("there is no option '{}' before a command; {} --help lists both", word, before));
+  }
+  const auto found = std::find(commands.begin(), commands.end(), word);
+  if (found != commands.end()) return check_command(*app.get_subcommand(word), words.subspan(1), before + " " + word);
   const std::string near = pliant::nearest(word, commands);
-  throw pliant::InputError(fmt::format("there is no command '{}'; {}", word,
-                                       near.empty() ? fmt::format("choose one of {}", fmt::join(commands, ", "))
-                                                    : fmt::format("did you mean '{}'?", near)));
+  throw pliant::InputError(
+      fmt::format("there is no command '{}'; {}", word,
+                  near.empty() ? fmt::format("choose one of {}", all) : fmt::format("did you mean '{}'?", near)));
 }
 
 int run(int argc, char** argv) {
@@ -53,7 +67,7 @@ int run(int argc, char** argv) {
   add_reproduce(app, exit_code);
   add_docs(app, exit_code);
   add_completion(app, exit_code);
-  check_command(app, argc > 1 ? argv[1] : "");
+  check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(1), "pliant");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -66,6 +80,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) try {
   try {
+    open_closed_streams();
     make_lack_of_memory_an_outcome();
     // Messages to people go to the error stream, so that lists and tables can be piped.
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
@@ -73,11 +88,18 @@ int main(int argc, char** argv) try {
     const auto colours = plain && *plain ? spdlog::color_mode::never : spdlog::color_mode::automatic;
     spdlog::set_default_logger(spdlog::stderr_color_mt("pliant", colours));
     spdlog::set_pattern("%^%l%$: %v");
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    if (flush_output()) return code;
+    spdlog::error("not all of what was to be printed could be written; is the disk full?");
+    return code == kSuccess ? kRunFailed : code;
   } catch (const pliant::InputError& error) {
     spdlog::error("{}", error.what());
     return kBadInput;
   } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) {
+      spdlog::error("the system has no further thread for this: {}; try --threads 1, or more memory", error.what());
+      return kRunFailed;
+    }
     spdlog::error("{}\nfree some space or choose another folder with --out; what was written before is intact",
                   error.what());
     return kRunFailed;

@@ -82,12 +82,10 @@ double floor_below(NewArguments a, const std::filesystem::path& folder) {
 void add_new(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<NewArguments>();
   CLI::App* command = app.add_subcommand("new", "Write a scene to begin with, commented");
-  command->add_option("NAME", arguments->name, "Its file will be NAME.toml")->required();
+  command->add_option("NAME", arguments->name, "Its file will be NAME.toml")->check(not_empty())->required();
   command->add_option("--mesh", arguments->mesh, "A file with tetrahedra, in place of a box")->type_name("FILE");
   command->add_option("--material", arguments->material, "A material law")->type_name("NAME")->capture_default_str();
-  command->add_option("--young", arguments->young, "Young's modulus, Pa")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  command->add_option("--young", arguments->young, "Young's modulus, Pa")->check(above_zero())->capture_default_str();
   command->add_option("--solver", arguments->solver, "A solver")->type_name("NAME")->capture_default_str();
   command->add_flag("--drop", arguments->drop, "Dropped on a floor, in place of held at one end");
   command->callback([arguments, &exit_code] {

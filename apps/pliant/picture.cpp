@@ -78,10 +78,10 @@ void add_picture(CLI::App& app, int& exit_code) {
   command->add_option("--film", arguments->film, "Make a film instead: a file .gif, or .mp4 or .webm (by ffmpeg)")
       ->type_name("FILE");
   command->add_option("--every", arguments->film_options.every, "Every n-th frame of the run, in a film")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->type_name("N");
   command->add_option("--fps", arguments->film_options.rate, "Pictures a second of a film; by default as it happened")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->type_name("N");
   command
       ->add_option("--colour,--color", arguments->colour,

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "streams.hpp"
+
 namespace pliant::app {
 
 std::string format_seconds(double seconds) {
@@ -40,9 +42,9 @@ void Progress::wait(int iterations) {
 void Progress::print(const std::string& line) {
   line_open_ = style_ == Style::terminal;
   if (line_open_)
-    fmt::print(stderr, "\r{}\x1b[K", line);
+    tell(stderr, "\r{}\x1b[K", line);
   else
-    fmt::print(stderr, "{}\n", line);
+    tell(stderr, "{}\n", line);
   std::fflush(stderr);
 }
 
@@ -69,7 +71,7 @@ void Progress::update(const State& state, const StepReport& report) {
 
 void Progress::pause() {
   const std::lock_guard lock(mutex_);
-  if (line_open_) fmt::print(stderr, "\n");
+  if (line_open_) tell(stderr, "\n");
   line_open_ = false;
 }
 

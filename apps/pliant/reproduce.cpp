@@ -100,19 +100,18 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   command->add_option("--option", arguments->options, "key=value, as listed for the experiment");
   command->add_option("--out", arguments->out, "Folder for results: quick/NAME and full/NAME are made in it")
       ->capture_default_str();
-  command->add_option("--threads", arguments->threads, "Threads to use (default: all cores)")
-      ->check(CLI::PositiveNumber);
+  command->add_option("--threads", arguments->threads, "Threads to use (default: all cores)")->check(above_zero());
   command->add_flag("--all", arguments->all, "Run every experiment (of a paper, if named) whose results are not there");
   command->add_flag("--force", arguments->force, "With --all: run also those whose results are there");
   command
       ->add_option("--limit", arguments->limit,
                    "With --all: seconds an experiment may take (default: 900 with --quick, else none)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   command
       ->add_option(
           "--jobs", arguments->jobs,
           "With --all: experiments at a time, one thread each (default: with --quick one for each core, else 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   CLI::Option* list = command->add_option("--claims", arguments->claims_of,
                                           "List the claims (of a paper or an experiment) with their last verdicts");
   list->expected(0, 1);

@@ -16,6 +16,7 @@
 #include "processes.hpp"
 #include "progress.hpp"
 #include "remedies.hpp"
+#include "streams.hpp"
 
 namespace pliant::app {
 
@@ -35,13 +36,13 @@ struct RunArguments {
 /// What a step did, in a line for people.
 void print_step(const State& state, const StepReport& report) {
   const StageSeconds& s = report.seconds;
-  fmt::print(
-      "step {}  t = {:.4f} s  {}  {} iterations, {} factorisations, {} evaluations  residual {:.3g} m/s^2, {:.3g} N  "
-      "{:.2f} ms "
-      "(assembly {:.2f}, factorisation {:.2f}, solve {:.2f}, line search {:.2f}, contact {:.2f})\n",
-      state.step, state.time, to_string(report.outcome), report.iterations, report.factorisations,
-      report.line_search_evaluations, report.residuals.acceleration, report.residuals.force, 1e3 * s.total,
-      1e3 * s.assembly, 1e3 * s.factorisation, 1e3 * s.solve, 1e3 * s.line_search, 1e3 * s.contact);
+  tell(stdout,
+       "step {}  t = {:.4f} s  {}  {} iterations, {} factorisations, {} evaluations  residual {:.3g} m/s^2, {:.3g} N  "
+       "{:.2f} ms "
+       "(assembly {:.2f}, factorisation {:.2f}, solve {:.2f}, line search {:.2f}, contact {:.2f})\n",
+       state.step, state.time, to_string(report.outcome), report.iterations, report.factorisations,
+       report.line_search_evaluations, report.residuals.acceleration, report.residuals.force, 1e3 * s.total,
+       1e3 * s.assembly, 1e3 * s.factorisation, 1e3 * s.solve, 1e3 * s.line_search, 1e3 * s.contact);
 }
 
 class Watcher final : public RunObserver {
@@ -51,9 +52,9 @@ class Watcher final : public RunObserver {
 
   void on_start(const Model& model, const State& state, std::int64_t steps) override {
     if (style_ != Progress::Style::silent) {
-      fmt::print("{}", describe(scene_, model));
-      if (steps != scene_.steps) fmt::print("  this run ends at step {}\n", steps);
-      if (state.step > 0) fmt::print("  resumed at step {}, t = {:.4g} s\n", state.step, state.time);
+      tell(stdout, "{}", describe(scene_, model));
+      if (steps != scene_.steps) tell(stdout, "  this run ends at step {}\n", steps);
+      if (state.step > 0) tell(stdout, "  resumed at step {}, t = {:.4g} s\n", state.step, state.time);
       std::fflush(stdout);
     }
     progress_.begin(steps, state.step);
@@ -68,7 +69,7 @@ class Watcher final : public RunObserver {
   }
   void on_drawing() override {
     progress_.end();
-    if (style_ == Progress::Style::terminal) fmt::print(stderr, "drawing pictures ...\n");
+    if (style_ == Progress::Style::terminal) tell(stderr, "drawing pictures ...\n");
   }
   void on_notice(const std::string& text) override {
     progress_.pause();
@@ -87,11 +88,15 @@ class Watcher final : public RunObserver {
 
 /// Looks after a run while its steps are under way: tells of long ones, and ends one that an interrupted person or
 /// system has waited for long enough. Its thread needs no memory to do so: where a line of progress cannot be had, it
-/// is left out.
+/// is left out. Where the system has no thread for it, the run goes on without: it is then interrupted between steps
+/// alone.
 class Attendant {
  public:
   Attendant(StepControl& control, Progress& progress) : control_(control), progress_(progress) {
-    thread_ = std::jthread([this](const std::stop_token& token) { attend(token); });
+    try {
+      thread_ = std::jthread([this](const std::stop_token& token) { attend(token); });
+    } catch (const std::system_error&) {
+    }
   }
 
  private:
@@ -145,7 +150,7 @@ void print_outcomes(const Scene& scene, const RunTotals& totals) {
   const std::int64_t spent =
       totals.outcomes.contains("budget-spent") ? totals.outcomes.at("budget-spent") : std::int64_t{0};
   if (totals.outcomes.size() == 1 && totals.outcomes.contains("converged")) return;
-  fmt::print("  steps         {}\n", text);
+  tell(stdout, "  steps         {}\n", text);
   const auto integrator = scene.solver.parameters.find("integrator");
   if (spent > 0 && integrator != scene.solver.parameters.end() &&
       integrator->second == ParameterValue(std::string("quasistatic")))
@@ -161,33 +166,33 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
   if (result.end == RunEnd::failed) {
     spdlog::error("step {} (t = {:.4g} s) failed, {}: {}", result.state.step + 1, result.state.time + scene.dt,
                   to_string(result.last_report.outcome), result.last_report.detail);
-    fmt::print(stderr, "everything up to step {} is written. You could try, from the start with --force:\n{}",
-               result.state.step, remedies(scene, result.last_report));
+    tell(stderr, "everything up to step {} is written. You could try, from the start with --force:\n{}",
+         result.state.step, remedies(scene, result.last_report));
   }
   if (result.end == RunEnd::interrupted && !result.saved_step)
-    fmt::print(stderr, "interrupted in step {} of {}, before the first checkpoint; start over with:\n  {} --force\n",
-               result.state.step + 1, result.steps, again);
+    tell(stderr, "interrupted in step {} of {}, before the first checkpoint; start over with:\n  {} --force\n",
+         result.state.step + 1, result.steps, again);
   else if (result.end == RunEnd::interrupted)
-    fmt::print(stderr, "interrupted {} step {} of {}; continue after step {} with:\n  {} --resume\n",
-               result.last_report.outcome == Outcome::interrupted ? "in" : "before", result.state.step + 1,
-               result.steps, *result.saved_step, again);
+    tell(stderr, "interrupted {} step {} of {}; continue after step {} with:\n  {} --resume\n",
+         result.last_report.outcome == Outcome::interrupted ? "in" : "before", result.state.step + 1, result.steps,
+         *result.saved_step, again);
   if (arguments.quiet) return;
   const double steps = totals.steps > 0 ? static_cast<double>(totals.steps) : 1;
-  fmt::print("{}: {} step{}, {:.4g} s simulated in {} ({:.3g} x real time), {:.2f} iterations a step\n",
-             to_string(result.end), result.state.step, result.state.step == 1 ? "" : "s", result.state.time,
-             format_seconds(totals.seconds.total),
-             totals.seconds.total > 0 ? result.state.time / totals.seconds.total : 0.0,
-             static_cast<double>(totals.iterations) / steps);
+  tell(stdout, "{}: {} step{}, {:.4g} s simulated in {} ({:.3g} x real time), {:.2f} iterations a step\n",
+       to_string(result.end), result.state.step, result.state.step == 1 ? "" : "s", result.state.time,
+       format_seconds(totals.seconds.total), totals.seconds.total > 0 ? result.state.time / totals.seconds.total : 0.0,
+       static_cast<double>(totals.iterations) / steps);
   print_outcomes(scene, totals);
-  fmt::print("  look at it    paraview {}/result.pvd\n", folder);
+  tell(stdout, "  look at it    paraview {}/result.pvd\n", folder);
   if (scene.output.pictures)
-    fmt::print("  pictures      {0}/picture.png, {0}/film.png\n", folder);
+    tell(stdout, "  pictures      {0}/picture.png, {0}/film.png\n", folder);
   else
-    fmt::print("  pictures      pliant picture {}\n", folder);
-  fmt::print("  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);
+    tell(stdout, "  pictures      pliant picture {}\n", folder);
+  tell(stdout, "  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);
 }
 
 int run(const RunArguments& arguments) {
+  output_may_be_lost();
   std::optional<tbb::global_control> threads;
   if (arguments.threads > 0)
     threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
@@ -238,6 +243,7 @@ void add_run(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("run", "Run a scene");
   add_scene_arguments(*command, arguments->scene);
   command->add_option("--out", arguments->out, "Folder for the results; by default out/<name of the scene>")
+      ->check(not_empty())
       ->type_name("DIR");
   command->add_option("--frames", arguments->frames, "Number of frames to simulate, in place of the scene's duration")
       ->check(at_least_one())

@@ -100,6 +100,13 @@ void add_view(CLI::App& app, int& exit_code) {
   add_scene_arguments(*command, arguments->scene, "The scene file (TOML), or the folder of a finished run");
   CLI::Option* port =
       command->add_option("--port", arguments->port, "Port to listen on; by default 8470, or any that is free")
+          ->check(CLI::Validator(
+              [](const std::string& text) {
+                int number = 0;
+                const bool is_fine = CLI::detail::lexical_cast(text, number) && number >= 0 && number <= 65535;
+                return is_fine ? std::string() : fmt::format("must be from 0 to 65535, but is {}", text);
+              },
+              ""))
           ->type_name("N");
   command
       ->add_option("--host", arguments->host, "Address to listen on; any other than 127.0.0.1 lets other machines in")

@@ -105,8 +105,8 @@ class RunReport(_Record):
 
     end: str  #: "finished", "failed" (a step did not converge) or "interrupted" (by the callback)
     detail: str  #: why a step failed, for people
-    #: why the result is not to be relied on though every step succeeded: inverted elements at the end, a body that has
-    #: grown tenfold, a last step far from its solution
+    #: why the result is not to be relied on though the end was reached: steps that failed and were gone on from, elements
+    #: inverted at the end, a body that has grown tenfold, a last step far from its solution
     doubts: tuple[str, ...]
     steps: int  #: steps taken by this call
     wall_seconds: float

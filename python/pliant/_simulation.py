@@ -552,6 +552,8 @@ class Simulation:
         Sections are simulation, solver and output; a new solver's name drops the settings of the old one. With None a key
         returns to its default.
         """
+        if not isinstance(section, str):
+            raise InputError(f"name a section, simulation, solver or output, in quotes; {section!r:.40} is none")
         table = dict(self._tree.as_dict().get(section, {}))
         if section == "solver" and keys.get("name", table.get("name")) != table.get("name"):
             table = {}
@@ -865,7 +867,7 @@ class Simulation:
         if duration is not None and steps is not None:
             raise InputError("'duration' and 'steps' exclude each other; give one")
         if steps is not None:
-            if steps < 1:
+            if not 1 <= steps < math.inf:
                 raise InputError(f"'steps' must be at least 1, but is {steps}")
             return self._bounded(first + int(steps))
         if duration is not None:
@@ -880,7 +882,7 @@ class Simulation:
     @staticmethod
     def _bounded(steps: int) -> int:
         if steps > _MOST_STEPS:
-            raise InputError(f"a run has at most {_MOST_STEPS} steps, but this one would have {steps:.3g}")
+            raise InputError(f"a run has at most {_MOST_STEPS} steps, but this one would have {min(steps, 10**300):.3g}")
         return steps
 
     @contextlib.contextmanager

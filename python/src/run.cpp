@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings.hpp"
+#include "interrupts.hpp"
 #include "simulation.hpp"
 
 namespace pliant::python {
@@ -12,7 +13,8 @@ namespace pliant::python {
 namespace {
 
 /// Hands what happens between steps to Python functions. An interruption (Ctrl-C) ends the run after the current step,
-/// with everything written, and is raised then; any other exception ends it at once.
+/// with everything written, and is raised then; a step that takes long is left (interrupts.hpp). Any other exception
+/// ends the run at once.
 class Observer final : public RunObserver {
  public:
   Observer(SharedSimulation& owner, py::object before_step, py::object on_step, py::object on_notice)
@@ -24,6 +26,7 @@ class Observer final : public RunObserver {
   void before_step(double time) override {
     const py::gil_scoped_acquire acquire;
     guarded([&] { before_step_(time); });
+    interrupts_.begin_step();
   }
   void on_step(const State&, const StepReport& report) override {
     const py::gil_scoped_acquire acquire;
@@ -46,7 +49,9 @@ class Observer final : public RunObserver {
   /// Raises the interruption, if there was one. Needs the interpreter's lock.
   void raise_interruption() {
     if (interruption_) throw *std::move(interruption_);
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();  // of a step that was left
   }
+  StepControl* control() { return interrupts_.control(); }
 
  private:
   template <class Body>
@@ -62,6 +67,7 @@ class Observer final : public RunObserver {
   }
 
   SharedSimulation& owner_;
+  StepInterrupts interrupts_;
   py::object before_step_, on_step_, on_notice_;
   std::optional<py::error_already_set> interruption_;
   bool stop_ = false;
@@ -88,6 +94,7 @@ py::dict run(SharedSimulation& self, std::int64_t last_step, const std::string& 
   options.folder = folder;
   options.start = start == "resume" ? RunStart::resume : start == "replace" ? RunStart::replace : RunStart::fresh;
   Observer observer(self, before_step, on_step, on_notice);
+  options.control = observer.control();
   const RunResult result = self.work([&](Simulation& s) { return pliant::run(s, options, observer); });
   observer.raise_interruption();
   py::dict dict;

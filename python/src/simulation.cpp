@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "interrupts.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/math/parallel.hpp"
@@ -305,11 +306,13 @@ void bind_simulation(py::module_& module) {
       .def("step",
            [](SharedSimulation& self) {
              bool took = false;
+             StepInterrupts interrupts;
              const StepReport report = self.work([&](Simulation& s) {
-               StepReport r = s.step();
+               StepReport r = s.step(interrupts.control());
                took = s.took(r);
                return r;
              });
+             if (PyErr_CheckSignals() != 0) throw py::error_already_set();
              return to_dict(report, took);
            })
       .def("bodies", &bodies)

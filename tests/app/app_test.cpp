@@ -267,8 +267,15 @@ TEST(App, AFailedStepExitsWithOneAndSaysWhatToTry) {
   const Ended onwards =
       run(folder, {"run", scene, "--out", folder / "out", "--force", "--frames", "3", "--set",
                    "solver.max_iterations=1", "--set", "solver.tolerance=1e-9", "--set", "solver.on_failure=continue"});
-  EXPECT_EQ(onwards.code, 0) << onwards.err;
+  EXPECT_EQ(onwards.code, 3) << onwards.err;
   EXPECT_NE(onwards.err.find("step 3 (iteration-limit)"), std::string::npos) << onwards.err;
+  EXPECT_NE(onwards.err.find("3 steps failed, and the run went on"), std::string::npos) << onwards.err;
+  // Those that failed before a run was resumed are not forgotten.
+  const Ended resumed =
+      run(folder, {"run", scene, "--out", folder / "out", "--resume", "--frames", "4", "--set",
+                   "solver.max_iterations=1", "--set", "solver.tolerance=1e-9", "--set", "solver.on_failure=continue"});
+  EXPECT_EQ(resumed.code, 3) << resumed.err;
+  EXPECT_NE(resumed.err.find("4 steps failed, and the run went on"), std::string::npos) << resumed.err;
 }
 
 TEST(App, AResultInDoubtExitsWithThreeAndSaysWhy) {

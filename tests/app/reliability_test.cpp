@@ -263,6 +263,40 @@ TEST(Reliability, MistypedWordsGetASuggestion) {
   EXPECT_TRUE(says(key.err, "young")) << key.err;
 }
 
+TEST(Reliability, WordsThatAreMissingOrEmptyAreSaidInFewWords) {
+  const auto folder = fresh_folder("missing_words");
+  const std::string scene = write_file(folder / "beam.toml", beam());
+  const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
+      {{}, "needs a command, one of new, run"},
+      {{""}, "there is no command ''"},
+      {{"-x"}, "there is no option '-x' before a command"},
+      {{"mesh"}, "pliant mesh needs a command, one of info"},
+      {{"mesh", "generate"}, "pliant mesh generate needs a command, one of box"},
+      {{"docs", "nothing"}, "there is no command 'nothing'"},
+      {{"new", ""}, "is empty"},
+      {{"run", scene, "--out", ""}, "is empty"},
+      {{"check", scene, "--solver", ""}, "is empty"},
+      {{"view", scene, "--port", "99999"}, "must be from 0 to 65535"},
+      {{"reproduce", "--all", "--jobs", "-1"}, "must be a number above 0"},
+      {{"run", scene, "--threads", "nan"}, "at least 1"}};
+  for (const auto& [arguments, part] : wrong) {
+    const Ended ended = run(folder, arguments);
+    EXPECT_EQ(ended.code, 2) << part;
+    EXPECT_TRUE(says(ended.err, part)) << ended.err;
+    EXPECT_LT(ended.err.size(), 400u) << ended.err;
+  }
+  EXPECT_EQ(run(folder, {"--help"}).code, 0);
+  EXPECT_EQ(run(folder, {"mesh", "--help"}).code, 0);
+}
+
+TEST(Reliability, AMistakeThatEveryEntryOfAListHasIsToldOnce) {
+  const auto folder = fresh_folder("list_of_mistakes");
+  const auto scene = write_file(folder / "beam.toml", beam());
+  const Ended ended = run(folder, {"check", scene, "--set", "simulation.gravity_keyframes=[1,2,3,4,5,6,7,8]"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+}
+
 TEST(Reliability, CheckNamesEveryWrongKeyAtOnce) {
   const auto folder = fresh_folder("all_errors");
   const auto scene =

@@ -1,10 +1,15 @@
 #include "pliant/io/output_queue.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <stdexcept>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 namespace pliant {
@@ -51,6 +56,34 @@ TEST(OutputQueue, EndsWithWhatIsUnderWay) {
     for (int i = 0; i < 3; ++i) queue.post([&] { ++done; });
   }
   EXPECT_EQ(done, 3);
+}
+
+/// In a process of its own, which may not have another stack.
+[[noreturn]] void post_without_threads() {
+  std::ifstream statistics("/proc/self/statm");
+  rlim_t pages = 0;
+  statistics >> pages;
+  const rlim_t room = pages * static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) + (1U << 20U);
+  const rlimit limit{room, room};
+  setrlimit(RLIMIT_AS, &limit);
+  int done = 0;
+  try {
+    std::thread([] {}).join();
+    _exit(2);  // there is one after all
+  } catch (const std::system_error&) {
+  }
+  OutputQueue queue;
+  for (int k = 0; k < 3; ++k) queue.post([&] { done = 10 * done + k + 1; });
+  queue.wait();
+  _exit(done == 123 ? 0 : 1);
+}
+
+TEST(OutputQueueDeathTest, WritesAtOnceWhereTheSystemHasNoThread) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need all addresses";
+#endif
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(post_without_threads(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -230,7 +230,9 @@ def test_a_failed_step_is_a_report_and_leaves_the_state(beam):
     run = sim.run(steps=5)
     assert run.end == "failed" and run.steps == 0 and len(run.reports) == 1
     sim.set("solver", on_failure="continue")
-    assert sim.run(steps=5).end == "finished"
+    with pytest.warns(UserWarning, match="5 steps failed, and the run went on"):
+        went_on = sim.run(steps=5)
+    assert went_on.end == "finished" and "5 steps failed" in went_on.doubts[0]
     assert sim.steps_taken == 5
 
 

@@ -145,6 +145,39 @@ def test_ctrl_c_ends_a_run_between_steps_with_everything_written(tmp_path):
     assert '"end": "interrupted"' in (tmp_path / "out" / "summary.json").read_text()
 
 
+ENDLESS = """
+import sys, time, pliant
+sim = pliant.Simulation(dt=1 / 60, solver={"name": "fp-pxpbd", "iterations": 10**9}, output={"pictures": False})
+body = sim.add_body(pliant.box(size=(2, 1, 1), cells=(4, 2, 2)), pliant.material("fixed-corotated", young=4e5, poisson=0.4))
+sim.pin(body, "x-min")
+before = sim.positions(body).copy()
+print("going", flush=True)
+try:
+    if sys.argv[1] == "step":
+        sim.step()
+    else:
+        sim.run(steps=3, out=sys.argv[2])
+except KeyboardInterrupt:
+    assert (sim.positions(body) == before).all() and sim.steps_taken == 0
+    print("left", flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["step", "run"])
+def test_ctrl_c_ends_a_step_that_goes_on_for_ever(how, tmp_path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS, how, str(tmp_path / "out")], stdout=subprocess.PIPE, text=True, env=environment
+    )
+    assert process.stdout.readline() == "going\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert output == "left\n"
+
+
 def test_progress_is_shown_when_asked_for(capsys):
     sim = beam((2, 1, 1))
     sim.run(steps=2, progress=True)

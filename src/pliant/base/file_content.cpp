@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <system_error>
 
 #include "pliant/base/error.hpp"
+#include "pliant/base/memory.hpp"
 
 namespace pliant {
 
@@ -40,15 +40,19 @@ FileContent::FileContent(const std::filesystem::path& path) {
   struct stat status = {};
   if (fstat(file.number, &status) != 0) fail(path);
   if (!S_ISREG(status.st_mode)) throw InputError(fmt::format("{}: not a regular file.", path.string()));
-  size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ == 0) return;  // which cannot be mapped
-  void* address = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number, 0);
-  if (address == MAP_FAILED) fail(path);
-  data_ = static_cast<const char*>(address);
-}
-
-FileContent::~FileContent() {
-  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  // Known before anything is taken: a file may be long and have nothing in it.
+  if (!memory_suffices(static_cast<double>(size)))
+    throw InputError(fmt::format("{}: is {} long, more than there is memory free ({}).", path.string(),
+                                 format_bytes(static_cast<double>(size)), format_bytes(available_memory())));
+  data_ = std::make_unique_for_overwrite<char[]>(size);
+  while (size_ < size) {
+    const ssize_t count = read(file.number, data_.get() + size_, size - size_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path);
+    if (count == 0) break;  // it was shortened meanwhile
+    size_ += static_cast<std::size_t>(count);
+  }
 }
 
 }  // namespace pliant

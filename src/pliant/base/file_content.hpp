@@ -1,25 +1,22 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 namespace pliant {
 
-/// The bytes of a file, mapped into memory: the system loads what is looked at and drops it again at will, so that a
-/// file of any size costs no memory of ours. A program that shortens the file meanwhile stops this one; replacing it by
-/// another of the same name is safe.
+/// The bytes of a file, as they were when it was read. Not mapped into memory, which would cost less of it: whoever
+/// shortens a mapped file (an editor, a mesher that writes it anew) ends the program that looks at it by a signal.
 class FileContent {
  public:
   /// Throws InputError with the path and the reason.
   explicit FileContent(const std::filesystem::path& path);
-  FileContent(const FileContent&) = delete;
-  FileContent& operator=(const FileContent&) = delete;
-  ~FileContent();
 
-  std::string_view bytes() const { return {data_, size_}; }
+  std::string_view bytes() const { return {data_.get(), size_}; }
 
  private:
-  const char* data_ = nullptr;
+  std::unique_ptr<char[]> data_;
   std::size_t size_ = 0;
 };
 

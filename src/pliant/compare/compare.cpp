@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pliant/base/error.hpp"
+#include "pliant/base/parse_number.hpp"
 #include "pliant/compare/effort.hpp"
 #include "pliant/contact/aabb.hpp"
 
@@ -181,11 +182,7 @@ SceneComparison sweep_key(const std::filesystem::path& path, const SceneChanges&
       teller.next(fmt::format("{} = {}", key, values[k]));
       Trial& done = comparison.trials.emplace_back(run_trial(std::move(scenes[k]), trial));
       done.setting = fmt::format("{} = {}", key, values[k]);
-      try {
-        done.effort = std::stod(values[k]);
-      } catch (const std::exception&) {
-        done.effort.reset();
-      }
+      done.effort = parse_number(values[k]);
     }
     if (!of_solver && !comparison.trials.empty()) comparison.reference = comparison.trials.front();
   } catch (const Stopped&) {

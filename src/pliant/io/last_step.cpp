@@ -20,8 +20,7 @@ double farthest(const VecX& a, const VecX& b) {
 }
 
 /// conjac takes stiff modes to be at rest in each step, and links are its own; the unknowns of a grid are not a mesh's.
-bool is_comparable(const Scene& scene, const Model& model) {
-  const SceneSolver& solver = scene.solver;
+bool is_comparable(const SceneSolver& solver, const Model& model) {
   if (model.nodes() > kMostNodes || model.articulation()) return false;
   if (solver.name == "conjac" || solver.name == "grid-b-pxpbd") return false;
   const auto integrator = solver.parameters.find("integrator");
@@ -30,11 +29,11 @@ bool is_comparable(const Scene& scene, const Model& model) {
 
 }  // namespace
 
-std::optional<LastStep> judge_last_step(const Scene& scene, const std::shared_ptr<const Model>& model,
+std::optional<LastStep> judge_last_step(const SceneSolver& solver, double dt, const std::shared_ptr<const Model>& model,
                                         const State& before, const State& after) {
-  if (!is_comparable(scene, *model) || before.x.size() != after.x.size()) return std::nullopt;
+  if (!is_comparable(solver, *model) || before.x.size() != after.x.size()) return std::nullopt;
   State solved = before;
-  if (!make_stepper(model, "pod-newton", {{"max_iterations", kMostIterations}})->step(solved, scene.dt).succeeded())
+  if (!make_stepper(model, "pod-newton", {{"max_iterations", kMostIterations}})->step(solved, dt).succeeded())
     return std::nullopt;
   LastStep last{farthest(solved.x, after.x), farthest(solved.x, before.x), false};
   last.is_far = last.distance > kShareOfMotion * std::max(last.motion, farthest(after.x, before.x)) &&

@@ -18,7 +18,7 @@ struct LastStep {
 
 /// Of a step that ended by its budget. Nothing for solvers of another equation than Newton's, for bodies so large that
 /// Newton's step would take long, and where it fails.
-std::optional<LastStep> judge_last_step(const Scene& scene, const std::shared_ptr<const Model>& model,
+std::optional<LastStep> judge_last_step(const SceneSolver& solver, double dt, const std::shared_ptr<const Model>& model,
                                         const State& before, const State& after);
 
 }  // namespace pliant

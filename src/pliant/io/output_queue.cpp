@@ -2,6 +2,7 @@
 
 #include <oneapi/tbb/global_control.h>
 
+#include <system_error>
 #include <utility>
 
 namespace pliant {
@@ -28,7 +29,11 @@ OutputQueue::~OutputQueue() {
 void OutputQueue::post(std::function<void()> job) {
   if (!thread_.joinable()) {
     if (is_single_threaded()) return job();
-    thread_ = std::thread([this] { work(); });
+    try {
+      thread_ = std::thread([this] { work(); });
+    } catch (const std::system_error&) {  // the system has none to give: what is written then is written at once
+      return job();
+    }
   }
   {
     std::unique_lock lock(mutex_);

@@ -10,8 +10,8 @@
 namespace pliant {
 
 /// Writes results while the next step is computed: a thread that runs what it is given, one after the other and in
-/// order, so that what a checkpoint counts on is there before it. With a single thread allowed to the program, all is
-/// done at once by the one who asks.
+/// order, so that what a checkpoint counts on is there before it. With a single thread allowed to the program, or none
+/// to be had from the system, all is done at once by the one who asks.
 ///
 /// After a job has thrown, those behind it are dropped, and the next call throws what it threw.
 class OutputQueue {

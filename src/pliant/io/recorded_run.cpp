@@ -7,6 +7,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
+#include "pliant/base/parse_number.hpp"
 #include "pliant/mesh/formats/vtu_reader.hpp"
 #include "pliant/mesh/formats/xml_scanner.hpp"
 
@@ -24,13 +25,9 @@ std::vector<RecordedRun::Frame> read_list(const std::filesystem::path& folder, c
     // A list leads to the frames beside it and nowhere else.
     if (file.empty() || file.is_absolute() || std::find(file.begin(), file.end(), "..") != file.end())
       scanner.fail("a frame is outside its folder: it must be a file below that of the list");
-    double time = 0;
-    try {
-      time = std::stod(tag.attributes["timestep"]);
-    } catch (const std::exception&) {
-      scanner.fail("a frame without a time");
-    }
-    frames.push_back({time, folder / file});
+    const std::optional<double> time = parse_number(tag.attributes["timestep"]);
+    if (!time) scanner.fail("a frame without a time");
+    frames.push_back({*time, folder / file});
   }
   return frames;
 }

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <functional>
 
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/export.hpp"
+#include "pliant/io/doubts.hpp"
 #include "pliant/io/summary.hpp"
-#include "pliant/sim/judgement.hpp"
 
 namespace pliant {
 
@@ -37,48 +36,6 @@ std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptio
                                         [&](const std::string& text) { observer.on_notice(text); });
 }
 
-/// Doubts about bodies that are as nobody wants to see them, though every step may have succeeded: once about one that
-/// has grown beyond measure, and at the end about elements that are inverted.
-class BodyWatch {
- public:
-  using Doubt = std::function<void(std::string)>;
-  explicit BodyWatch(Doubt doubt) : doubt_(std::move(doubt)) {}
-  void after_step(const Model& model, const State& state) {
-    constexpr double kMuch = 10;
-    if (told_) return;
-    const Growth growth = largest_growth(model, state.x);
-    if (!(growth.times > kMuch)) return;
-    told_ = true;
-    doubt_(fmt::format(
-        "by step {} (t = {:.4g} s) body '{}' has grown to {:.3g} times its size at rest: loads, scripts or gravity "
-        "pull more than its material holds, or the time step is too large for the solver",
-        state.step, state.time, model.bodies()[growth.body].name, growth.times));
-  }
-  void at_end(const Model& model, const State& state) {
-    for (const Body& body : model.bodies())
-      if (const Index count = body.elastic ? body.elastic->count_inverted(state.x) : 0; count > 0)
-        doubt_(fmt::format(
-            "{} of {} elements of body '{}' are inverted at the end: smaller time steps, a stiffer material "
-            "or a law that resists it (neo-hookean) may help",
-            count, body.elements->element_count(), body.name));
-  }
-
- private:
-  Doubt doubt_;
-  bool told_ = false;
-};
-
-std::string describe(const LastStep& last, const Scene& scene) {
-  std::string more;
-  if (const auto found = scene.solver.parameters.find("iterations"); found != scene.solver.parameters.end())
-    if (const auto* count = std::get_if<std::int64_t>(&found->second))
-      more = fmt::format(", or --set solver.iterations={}", 10 * *count);
-  return fmt::format(
-      "the last step ended {:.2g} m from its solution, in which nothing moves by more than {:.2g} m: {} does not "
-      "keep up with this scene. Try smaller time steps, --solver pod-newton{}",
-      last.distance, last.motion, scene.solver.name, more);
-}
-
 }  // namespace
 
 RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& observer) {
@@ -89,14 +46,10 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, observer);
   result.first_step = simulation.state()->step;
   observer.on_start(*simulation.model(), *simulation.state(), result.steps);
-  const auto doubt = [&](std::string why) {
-    observer.on_notice(why);
-    result.doubts.push_back(std::move(why));
-  };
-  BodyWatch watch(doubt);
+  Doubts doubts([&](const std::string& why) { observer.on_notice(why); });
+  if (folder) doubts.add_failed_steps(folder->totals().failed_steps);
 
   State before;  // the last step
-  bool by_budget = false;
   while (simulation.state()->step < result.steps) {
     if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder) folder->follow_cut();
     const State& state = *simulation.state();
@@ -111,12 +64,11 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
       break;
     }
     const bool good = simulation.took(report);
-    by_budget = report.outcome == Outcome::budget_spent;
     result.totals.add(report);
     if (folder) folder->add_report(step, time, report);
     if (folder && good) folder->add_state();
     observer.on_step(state, report);
-    if (good) watch.after_step(*simulation.model(), state);
+    if (good) doubts.after_step(*simulation.model(), state, report);
     if (!good) {
       result.end = RunEnd::failed;
       result.last_report = report;
@@ -130,11 +82,10 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   }
 
   const State& state = *simulation.state();
-  watch.at_end(*simulation.model(), state);
-  if (result.end == RunEnd::finished && by_budget) {
-    result.last_step = judge_last_step(scene, simulation.model(), before, state);
-    if (result.last_step && result.last_step->is_far) doubt(describe(*result.last_step, scene));
-  }
+  doubts.at_end(*simulation.model(), state);
+  if (result.end == RunEnd::finished) doubts.judge(scene.solver, scene.dt, simulation.model(), before, state);
+  result.last_step = doubts.last_step();
+  result.doubts = doubts.texts();
   if (folder) {
     if (result.end == RunEnd::finished) folder->add_last_frame();
     const bool is_left = result.last_report.outcome == Outcome::interrupted;

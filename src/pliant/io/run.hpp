@@ -52,8 +52,7 @@ struct RunResult {
   double wall_seconds = 0;            ///< of this call
   std::optional<LastStep> last_step;  ///< of a finished run whose last step ended by its budget
   std::int64_t not_finite = 0;        ///< values that the frames hold as 0 because they were not finite
-  /// Why what came out is not to be relied on though every step succeeded, for people: inverted elements at the end, a
-  /// body that has grown beyond measure, a last step far from its solution.
+  /// Why what came out is not to be relied on though the run reached its end, for people (io/doubts.hpp).
   std::vector<std::string> doubts;
 };
 

@@ -94,6 +94,7 @@ std::string step_line(std::int64_t step, double time, const StepReport& report) 
 
 void RunTotals::add(const StepReport& report) {
   ++steps;
+  failed_steps += report.succeeded() ? 0 : 1;
   iterations += report.iterations;
   factorisations += report.factorisations;
   failed_factorisations += report.failed_factorisations;

@@ -19,6 +19,7 @@ std::string step_line(std::int64_t step, double time, const StepReport& report);
 /// Sums over the steps of a run.
 struct RunTotals {
   std::int64_t steps = 0;
+  std::int64_t failed_steps = 0;  ///< those that did not succeed
   std::int64_t iterations = 0;
   std::int64_t factorisations = 0;
   std::int64_t failed_factorisations = 0;

@@ -37,8 +37,10 @@ class Complaints {
     try {
       check();
     } catch (const InputError& error) {
+      if (last_ == error.what()) return;  // the same of every entry of a list
+      last_ = error.what();
       ++count_;
-      if (count_ <= kMost) text_ += (text_.empty() ? "" : "\n") + std::string(error.what());
+      if (count_ <= kMost) text_ += (text_.empty() ? "" : "\n") + last_;
     }
   }
   void report() const {
@@ -48,7 +50,7 @@ class Complaints {
 
  private:
   static constexpr int kMost = 12;
-  std::string text_;
+  std::string text_, last_;
   int count_ = 0;
 };
 

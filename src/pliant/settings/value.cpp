@@ -194,10 +194,10 @@ Value read_toml(const std::filesystem::path& path) {
     throw InputError(fmt::format("{}: is a folder; name a scene file (.toml)", path.string()));
   if (!std::filesystem::exists(path, error))
     throw InputError(fmt::format("{}: cannot open this scene file; check the path and its permissions", path.string()));
-  const FileContent content(path);
-  if (content.bytes().size() > kMostBytes)
+  if (std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > kMostBytes)
     throw InputError(fmt::format("{}: is larger than {} MB, which no scene is; meshes have files of their own",
                                  path.string(), kMostBytes >> 20U));
+  const FileContent content(path);
   return parse_toml(content.bytes(), path.string());
 }
 

@@ -62,6 +62,7 @@ std::vector<Vec3> read_fibre_directions(const std::filesystem::path& file, const
       throw InputError(fmt::format("{}:{}: more lines than the {} elements of {}", file.string(), number,
                                    mesh.tets().size(), mesh.source()));
     std::istringstream words(line);
+    words.imbue(std::locale::classic());
     Vec3 direction;
     std::string rest;
     if (!(words >> direction.x() >> direction.y() >> direction.z()) || (words >> rest) || !direction.allFinite())

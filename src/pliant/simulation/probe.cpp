@@ -84,7 +84,12 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
     const auto fail = [&](const std::string& what) {
       throw InputError(fmt::format("{}probe '{}': {}", from.origin.empty() ? "" : from.origin + ": ", from.name, what));
     };
-    const std::vector<Index> vertices = select(from.where, body);
+    std::vector<Index> vertices;
+    try {
+      vertices = select(from.where, body);
+    } catch (const InputError& error) {
+      fail(error.what());
+    }
     if (vertices.empty()) fail(fmt::format("'where' = {} selects no vertex of body '{}'", from.where.text, body.name));
     Probe probe{from.name, from.body, body.nodes_of(vertices), {}, {}, from.quantities};
     for (Index& i : probe.nodes) i += body.nodes.begin;

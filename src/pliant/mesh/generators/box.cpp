@@ -61,8 +61,8 @@ void check(const BoxOptions& options) {
 
 MeshData box(const BoxOptions& options) {
   check(options);
-  const auto [nx, ny, nz] = options.cells;
-  const auto vertex = [nx = nx, ny = ny](Index i, Index j, Index k) { return i + (nx + 1) * (j + (ny + 1) * k); };
+  const Index nx = options.cells[0], ny = options.cells[1], nz = options.cells[2];
+  const auto vertex = [nx, ny](Index i, Index j, Index k) { return i + (nx + 1) * (j + (ny + 1) * k); };
 
   MeshData data;
   data.source = fmt::format("box {}x{}x{}", nx, ny, nz);

@@ -113,7 +113,7 @@ std::string describe_overlaps(const ContactModel& model, const ObstacleState& ob
     // Groups of bodies come before those of obstacles.
     const std::string& other = model.group_names[at(groups.second)];
     const bool is_obstacle = std::any_of(model.obstacles.begin(), model.obstacles.end(),
-                                         [&](const auto& placed) { return placed.group == groups.second; });
+                                         [group = groups.second](const auto& placed) { return placed.group == group; });
     const Vec3 between = centre_of(s, groups.second, positions) - centre_of(s, groups.first, positions);
     text += overlap.depth > 0 ? fmt::format("'{}' and '{}', up to {:.3g} m deep, {} ({} edges; {})", body, other,
                                             overlap.depth, where, overlap.count, overlap.example)

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pliant/io/last_step.hpp"
+#include "pliant/sim/step_report.hpp"
+
+namespace pliant {
+
+/// Why what a run ends with is not to be relied on though it reached its end, for people: steps that failed and were
+/// gone on from, a body that has grown beyond measure, elements that are inverted at the end, a last step far from its
+/// solution. Whoever takes steps tells it of each; it asks nothing of how they are taken, so that `run` and experiments
+/// judge alike.
+class Doubts {
+ public:
+  /// Told of each doubt as soon as there is one.
+  using Listener = std::function<void(const std::string&)>;
+  explicit Doubts(Listener listener = nullptr) : listener_(std::move(listener)) {}
+
+  /// Steps that failed before a run was resumed.
+  void add_failed_steps(std::int64_t count) { failed_ += count; }
+  /// After every step that was gone on from.
+  void after_step(const Model& model, const State& state, const StepReport& report);
+  /// At the end, which need not be that of a finished run.
+  void at_end(const Model& model, const State& state);
+  /// Of a finished run: its last step, from `before` to `after`, where it ended by its budget.
+  void judge(const SceneSolver& solver, double dt, const std::shared_ptr<const Model>& model, const State& before,
+             const State& after);
+
+  bool empty() const { return texts_.empty(); }
+  const std::vector<std::string>& texts() const { return texts_; }
+  /// Of the last step, where it was judged.
+  const std::optional<LastStep>& last_step() const { return last_step_; }
+
+ private:
+  void add(std::string text);
+
+  Listener listener_;
+  std::vector<std::string> texts_;
+  std::optional<LastStep> last_step_;
+  std::int64_t failed_ = 0;
+  bool has_told_of_growth_ = false, is_by_budget_ = false;
+};
+
+}  // namespace pliant
