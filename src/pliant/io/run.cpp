@@ -114,7 +114,11 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
       observer.on_notice(fmt::format("the pictures could not be drawn: {}", error.what()));
     }
   }
-  for (const std::string& format : scene.output.exports) export_run(folder->path(), {.format = format});
+  for (const std::string& format : scene.output.exports) {
+    ExportOptions options{.format = format};
+    options.animation.visual = scene.output.visual;
+    export_run(folder->path(), options);
+  }
   return result;
 }
 
