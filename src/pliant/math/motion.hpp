@@ -32,8 +32,8 @@ struct RigidPose {
   Mat3 rotation = Mat3::Identity();
   Vec3 centre = Vec3::Zero(), translation = Vec3::Zero();
 
-  Vec3 from_rest(const Vec3& X) const { return centre + rotation * (X - centre) + translation; }
-  Vec3 to_rest(const Vec3& x) const { return centre + rotation.transpose() * (x - translation - centre); }
+  Vec3 from_rest(const Vec3& X) const;
+  Vec3 to_rest(const Vec3& x) const;
 };
 
 /// Prescribed motion of a set of nodes: a displacement field of given shape, then a rotation about a fixed axis, then a

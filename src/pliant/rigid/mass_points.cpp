@@ -1,11 +1,11 @@
 #include "pliant/rigid/mass_points.hpp"
 
-#include <Eigen/Geometry>
 #include <cmath>
 #include <numbers>
 
 #include "pliant/base/error.hpp"
 #include "pliant/math/decompositions.hpp"
+#include "pliant/math/turn.hpp"
 
 namespace pliant {
 
@@ -27,7 +27,7 @@ struct Solid {
   std::vector<Triangle> triangles;
 };
 
-Mat3 frame_of(const Vec3& axis) { return Eigen::Quaterniond::FromTwoVectors(Vec3::UnitZ(), axis).toRotationMatrix(); }
+Mat3 frame_of(const Vec3& axis) { return turn_between(Vec3::UnitZ(), axis).toRotationMatrix(); }
 
 /// A body of revolution about z through rings of the given heights and radii, closed by a point at each end.
 void add_rings(const std::vector<std::pair<double, double>>& rings, double low, double high, Solid& solid) {

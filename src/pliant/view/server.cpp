@@ -282,7 +282,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
     writing_ = true;  // nothing follows
   }
 
-  websocket::stream<beast::tcp_stream> socket_;
+  websocket::stream<beast::tcp_stream, false> socket_;  ///< without compression, which is never asked for
   asio::steady_timer timer_;
   Implementation& server_;
   ClientId id_;

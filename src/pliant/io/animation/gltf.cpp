@@ -1,4 +1,3 @@
-#include <Eigen/Geometry>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -6,6 +5,7 @@
 #include "pliant/io/animation/creases.hpp"
 #include "pliant/io/animation/formats.hpp"
 #include "pliant/io/build_info.hpp"
+#include "pliant/math/turn.hpp"
 
 namespace pliant {
 
@@ -170,7 +170,7 @@ std::string write_glb(const Animation& animation) {
     if (std::max(surface.positions.size(), surface.values.size()) > 1) moving.push_back(node);
   }
   // The format is y-up.
-  const Eigen::Quaterniond turn = Eigen::Quaterniond::FromTwoVectors(animation.up, Vec3::UnitY());
+  const Eigen::Quaterniond turn = turn_between(animation.up, Vec3::UnitY());
   Json root = {{"name", animation.name}, {"children", std::move(children)}};
   if (turn.vec().norm() > 1e-9) root["rotation"] = {turn.x(), turn.y(), turn.z(), turn.w()};
   const int root_index = file.append_to("nodes", std::move(root));
