@@ -15,19 +15,20 @@ bool Outcome::is_open() const {
   return verdict == "undecided" && result != nullptr && !result->value("unfinished", "").empty();
 }
 
-Archive::Archive(const std::filesystem::path& folder, std::vector<Json> recorded) : folder_(folder) {
-  const auto add = [](Results& results, const Experiment& experiment, bool quick, Json data) {
-    if (data.is_object() && data.value("experiment", "") == experiment.name && data.contains("claims"))
-      results[{experiment.name, quick}] = std::move(data);
+Archive::Archive(const std::filesystem::path& folder, const std::vector<Json>& recorded) : folder_(folder) {
+  const auto is_result_of = [](const Json& data, const Experiment& experiment) {
+    return data.is_object() && data.value("experiment", "") == experiment.name && data.contains("claims");
   };
   for (const Experiment& experiment : catalogue())
     for (const bool quick : {false, true}) {
       std::ifstream file(result_folder(folder, experiment.name, quick) / "results.json");
-      if (file) add(own_, experiment, quick, Json::parse(file, nullptr, false));
-      for (Json& data : recorded)
-        if (data.value("experiment", "") == experiment.name && data.value("size", "") == (quick ? "quick" : "full"))
-          add(recorded_, experiment, quick, std::move(data));
+      if (!file) continue;
+      Json data = Json::parse(file, nullptr, false);
+      if (is_result_of(data, experiment)) own_[{experiment.name, quick}] = std::move(data);
     }
+  for (const Json& data : recorded)
+    for (const Experiment& experiment : catalogue())
+      if (is_result_of(data, experiment)) recorded_[{experiment.name, data.value("size", "") == "quick"}] = data;
 }
 
 const Json* Archive::result(const std::string& experiment, bool quick) const {

@@ -26,7 +26,7 @@ struct Outcome {
 class Archive {
  public:
   /// Files that are not results are passed over; a folder that is not there is empty.
-  explicit Archive(const std::filesystem::path& folder, std::vector<Json> recorded = {});
+  explicit Archive(const std::filesystem::path& folder, const std::vector<Json>& recorded = {});
 
   /// Of the folder, else recorded; null when there is none.
   const Json* result(const std::string& experiment, bool quick) const;
