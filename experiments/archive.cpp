@@ -11,40 +11,56 @@ std::filesystem::path result_folder(const std::filesystem::path& folder, const s
   return folder / (quick ? "quick" : "full") / name;
 }
 
-Archive::Archive(const std::filesystem::path& folder) : folder_(folder) {
+bool Outcome::is_open() const {
+  return verdict == "undecided" && result != nullptr && !result->value("unfinished", "").empty();
+}
+
+Archive::Archive(const std::filesystem::path& folder, const std::vector<Json>& recorded) : folder_(folder) {
+  const auto is_result_of = [](const Json& data, const Experiment& experiment) {
+    return data.is_object() && data.value("experiment", "") == experiment.name && data.contains("claims");
+  };
   for (const Experiment& experiment : catalogue())
     for (const bool quick : {false, true}) {
       std::ifstream file(result_folder(folder, experiment.name, quick) / "results.json");
       if (!file) continue;
       Json data = Json::parse(file, nullptr, false);
-      if (data.is_object() && data.value("experiment", "") == experiment.name && data.contains("claims"))
-        results_[{experiment.name, quick}] = std::move(data);
+      if (is_result_of(data, experiment)) own_[{experiment.name, quick}] = std::move(data);
     }
+  for (const Json& data : recorded)
+    for (const Experiment& experiment : catalogue())
+      if (is_result_of(data, experiment)) recorded_[{experiment.name, data.value("size", "") == "quick"}] = data;
 }
 
 const Json* Archive::result(const std::string& experiment, bool quick) const {
-  const auto found = results_.find({experiment, quick});
-  return found == results_.end() ? nullptr : &found->second;
+  for (const Results* results : {&own_, &recorded_})
+    if (const auto found = results->find({experiment, quick}); found != results->end()) return &found->second;
+  return nullptr;
+}
+
+bool Archive::is_own(const Json& result) const {
+  const auto found = own_.find({result.value("experiment", ""), result.value("size", "") == "quick"});
+  return found != own_.end() && &found->second == &result;
 }
 
 Outcome Archive::outcome(const Claim& claim, bool quick) const {
   const auto& built = catalogue();
   if (std::none_of(built.begin(), built.end(), [&](const Experiment& e) { return e.name == claim.experiment; }))
     return {"not built", "", nullptr, nullptr};
-  const Json* data = result(claim.experiment, quick);
-  if (data != nullptr)
-    for (const Json& entry : data->at("claims"))
-      if (entry.value("id", "") == claim.id)
-        return {entry.value("verdict", "undecided"), quick ? "quick" : "full", &entry, data};
-  return {"not run", "", nullptr, nullptr};
+  Outcome last{"not run", "", nullptr, nullptr};
+  for (const Results* results : {&own_, &recorded_}) {
+    const auto found = results->find({claim.experiment, quick});
+    if (found == results->end()) continue;
+    for (const Json& entry : found->second.at("claims"))
+      if (entry.value("id", "") == claim.id && (last.claim == nullptr || last.is_open()))
+        last = {entry.value("verdict", "undecided"), quick ? "quick" : "full", &entry, &found->second};
+  }
+  return last;
 }
 
 Outcome Archive::outcome(const Claim& claim) const {
   const Outcome full = outcome(claim, false), quick = outcome(claim, true);
   if (full.claim == nullptr) return quick;
-  // A run that was stopped says nothing of what it had not come to.
-  const bool is_open = full.verdict == "undecided" && !full.result->value("unfinished", "").empty();
-  return is_open && quick.claim != nullptr ? quick : full;
+  return full.is_open() && quick.claim != nullptr ? quick : full;
 }
 
 std::map<std::string, int> count_verdicts(const Archive& archive, const std::string& paper, const std::string& size) {
@@ -69,11 +85,11 @@ std::vector<Unrun> not_run_at_full_size(const Archive& archive) {
   std::vector<Unrun> all;
   for (const Experiment& experiment : catalogue()) {
     const Json* full = archive.result(experiment.name, false);
-    if (full != nullptr && full->value("unfinished", "").empty()) continue;
-    Unrun entry{&experiment, 0, full == nullptr ? 0 : full->value("seconds", 0.0) / 3600, full_cost(experiment.name)};
+    const bool is_begun = full != nullptr && !full->value("unfinished", "").empty();
+    Unrun entry{&experiment, 0, is_begun ? full->value("seconds", 0.0) / 3600 : 0, full_cost(experiment.name)};
     for (const Claim* claim : claims_of(experiment.name)) {
       const Outcome outcome = archive.outcome(*claim, false);
-      entry.claims += outcome.verdict != "holds" && outcome.verdict != "fails";
+      entry.claims += outcome.claim == nullptr || outcome.is_open();
     }
     if (entry.claims > 0) all.push_back(entry);
   }

@@ -18,24 +18,30 @@ struct Outcome {
   std::string size;              ///< full or quick; empty where nothing ran
   const Json* claim = nullptr;   ///< {id, verdict, measured, why, parts} of that run
   const Json* result = nullptr;  ///< the whole of results.json
+  bool is_open() const;          ///< undecided by a run that was stopped, which says nothing of the claim
 };
 
-/// The results.json files of a folder.
+/// The results.json files of a folder, and behind them recorded ones: those that come with the program, for who has
+/// not run an experiment.
 class Archive {
  public:
   /// Files that are not results are passed over; a folder that is not there is empty.
-  explicit Archive(const std::filesystem::path& folder);
+  explicit Archive(const std::filesystem::path& folder, const std::vector<Json>& recorded = {});
 
-  /// Null when there is none.
+  /// Of the folder, else recorded; null when there is none.
   const Json* result(const std::string& experiment, bool quick) const;
   /// Of the run at full size where there is one that decided the claim or reached its end, else of the quick one.
   Outcome outcome(const Claim& claim) const;
+  /// At that size; of the recorded run where the folder's own was stopped before it decided the claim.
   Outcome outcome(const Claim& claim, bool quick) const;
+  /// Whether a result is of the folder, not recorded.
+  bool is_own(const Json& result) const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
+  using Results = std::map<std::pair<std::string, bool>, Json>;
   std::filesystem::path folder_;
-  std::map<std::pair<std::string, bool>, Json> results_;
+  Results own_, recorded_;
 };
 
 /// holds, fails, undecided, not run, not built: how many; with a size, of those judged by a run of that size.

@@ -9,7 +9,7 @@
 
 namespace pliant::experiments {
 
-/// The files of experiments/claims, one after another; null ends them. Written by cmake/EmbedClaims.cmake.
+/// The files of experiments/claims, one after another; null ends them. Written by cmake/EmbedTexts.cmake.
 extern const char* const kEmbeddedClaims[];
 
 namespace {

@@ -24,7 +24,7 @@ struct Kind {
 constexpr std::array<Kind, 5> kKinds = {{{"holds", "holds", "measured as the paper says"},
                                          {"fails", "fails", "measured otherwise; the reason is given"},
                                          {"undecided", "undecided", "the test could not be made"},
-                                         {"not run", "none", "no results in this folder"},
+                                         {"not run", "none", "neither here nor recorded"},
                                          {"not built", "none", "the experiment is still to be written"}}};
 constexpr std::size_t kMostRows = 300;
 
@@ -246,7 +246,11 @@ std::string run(const Archive& archive, const Experiment& experiment, const Json
                                  result.value("unfinished", "").empty() ? "" : "; " + result.value("unfinished", ""));
   for (const auto& [key, value] : result.at("options").items())
     if (!value.get<std::string>().empty()) text += fmt::format("; {} = {}", key, html::escaped(value));
-  text += "</span></p><div class=pictures>";
+  text += "</span></p>";
+  if (!archive.is_own(result))
+    return text + "<p class=soft>Recorded with the program, without rows and curves: run it here to see them.</p>" +
+           check_list(result.at("checks"));
+  text += "<div class=pictures>";
   const std::filesystem::path folder = result_folder(archive.folder(), experiment.name, quick);
   std::set<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.insert(entry.path());
@@ -258,7 +262,7 @@ std::string run(const Archive& archive, const Experiment& experiment, const Json
       text += charts(experiment.name, name, result.at("rows").get<std::vector<Json>>(), curves);
   for (const auto& file : files)
     if (!drawn.contains(file.stem().string())) text += html::picture(file);
-  return text + "</div>" + row_table(result.at("rows")) + check_list(result.at("checks"));
+  return text + "</div>" + row_table(result.value("rows", Json::array())) + check_list(result.at("checks"));
 }
 
 std::string experiment_section(const Archive& archive, const Experiment& experiment) {

@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "experiments/archive.hpp"
+#include "experiments/recorded.hpp"
 #include "experiments/report.hpp"
 #include "experiments/summary.hpp"
 #include "interrupt.hpp"
@@ -37,10 +38,18 @@ void list_experiments() {
 void write_report(const ReproduceArguments& arguments) {
   const std::filesystem::path folder = arguments.report;
   std::filesystem::create_directories(folder);
-  const experiments::Archive archive(arguments.out);
+  const experiments::Archive archive(arguments.out, experiments::recorded_results());
   write_atomically(folder / "index.html", experiments::report(archive));
   write_atomically(folder / "summary.md", experiments::summary(archive));
   fmt::print("report: {}\nsummary: {}\n", (folder / "index.html").string(), (folder / "summary.md").string());
+}
+
+void record_results(const ReproduceArguments& arguments) {
+  const int written = experiments::record(experiments::Archive(arguments.out), arguments.record);
+  if (written == 0)
+    throw InputError(
+        fmt::format("--record: there are no results to record in {}; name their folder with --out", arguments.out));
+  fmt::print("recorded: {} runs, in {}\n", written, arguments.record);
 }
 
 int reproduce(const ReproduceArguments& arguments) {
@@ -73,14 +82,17 @@ std::map<std::string, std::string> parse_options(const std::vector<std::string>&
 }
 
 void list_claims(const std::string& paper, const std::string& folder) {
-  const experiments::Archive archive(folder);
+  const experiments::Archive archive(folder, experiments::recorded_results());
   std::map<std::string, int> counts;
-  int total = 0;
+  int total = 0, own = 0, recorded = 0;
   for (const experiments::Claim& claim : experiments::claims()) {
     if (!paper.empty() && claim.paper != paper && claim.experiment != paper) continue;
     const experiments::Outcome outcome = archive.outcome(claim);
-    fmt::print("{:<62} {:<32} {:<6} {}\n", claim.id, claim.experiment, outcome.size.empty() ? "-" : outcome.size,
-               outcome.verdict);
+    const bool is_recorded = outcome.result != nullptr && !archive.is_own(*outcome.result);
+    fmt::print("{:<62} {:<32} {:<6} {}{}\n", claim.id, claim.experiment, outcome.size.empty() ? "-" : outcome.size,
+               outcome.verdict, is_recorded ? " (recorded)" : "");
+    recorded += is_recorded;
+    own += outcome.result != nullptr && !is_recorded;
     ++counts[outcome.verdict];
     ++total;
   }
@@ -89,7 +101,7 @@ void list_claims(const std::string& paper, const std::string& folder) {
         "--claims {}: no claim is of such a paper or experiment; 'pliant reproduce --claims' lists all", paper));
   fmt::print("{} claims:", total);
   for (const auto& [verdict, count] : counts) fmt::print(" {} {};", count, verdict);
-  fmt::print(" results of {}\n", folder);
+  fmt::print(" {} by runs in {}, {} by those recorded with the program\n", own, folder, recorded);
 }
 
 void add_reproduce(CLI::App& app, int& exit_code) {
@@ -118,12 +130,16 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   CLI::Option* report =
       command->add_option("--report", arguments->report,
                           "Make a page of all results in --out, REPORT/index.html, and its summary in Markdown");
-  command->callback([arguments, list, report, &exit_code] {
+  CLI::Option* record = command->add_option(
+      "--record", arguments->record,
+      "Copy the results in --out to a folder, in short: experiments/results of the sources comes with the program");
+  command->callback([arguments, list, report, record, &exit_code] {
     exit_code = kSuccess;
     if (list->count() > 0) return list_claims(arguments->claims_of, arguments->out);
     if (!arguments->name.empty() || arguments->all) exit_code = reproduce(*arguments);
-    if (report->count() > 0) return write_report(*arguments);
-    if (arguments->name.empty() && !arguments->all) list_experiments();
+    if (record->count() > 0) record_results(*arguments);
+    if (report->count() > 0) write_report(*arguments);
+    if (arguments->name.empty() && !arguments->all && record->count() + report->count() == 0) list_experiments();
   });
 }
 

@@ -14,7 +14,7 @@ struct ReproduceArguments {
   bool all = false, quick = false, force = false;
   std::vector<std::string> options;  ///< key=value
   std::string out = "out/reproduce";
-  std::string claims_of, report;
+  std::string claims_of, report, record;
   double limit = 0;  ///< seconds an experiment of --all may take; 0: no limit
   int threads = 0;
   int jobs = 0;  ///< experiments of --all at a time; 0: with --quick as many as there are cores, else one
@@ -28,7 +28,7 @@ int run_experiment(const experiments::Experiment& experiment, const ReproduceArg
 /// Runs every experiment (of one paper, if a name is given), each in a process of its own, several at a time, but for
 /// those whose results are there. Those that need all cores, or the results of others, come last and alone.
 int run_all_experiments(const ReproduceArguments& arguments);
-/// Prints every claim with its experiment and its last verdict.
+/// Prints every claim with its experiment and its last verdict, by a run in the folder or else by a recorded one.
 void list_claims(const std::string& paper, const std::string& folder);
 
 }  // namespace pliant::app

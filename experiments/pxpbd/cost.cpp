@@ -11,6 +11,7 @@
 #include "experiments/measure.hpp"
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/pxpbd/sweeps.hpp"
+#include "pliant/math/svd3.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
 namespace pliant::experiments {
@@ -62,6 +63,29 @@ std::map<std::string, double> sweep_times(Context& context, Index cells, const s
   return times;
 }
 
+/// Milliseconds to decompose the deformation gradients of a sweep, F = U diag(s) V^T, by the vector code that sweeps
+/// have built in; here with U, s and V written out. Median of nine turns.
+double decomposition_time(Index cells) {
+  const OneThread one;
+  const HardStep step = stretched_step(cells, 4, "fixed-corotated", 1.2);
+  const Body& body = step.model->bodies().front();
+  const auto count = static_cast<Index>(body.mesh->tets().size());
+  std::vector<Mat3> F(at(count));
+  body.elastic->deformation_gradients(step.start.x, {0, count}, F.data());
+  std::vector<Batch9> batches((F.size() + kBatch - 1) / kBatch);
+  for (std::size_t k = 0; k < kBatch * batches.size(); ++k)
+    for (int c = 0; c < 9; ++c) batches[k / kBatch].row[c][k % kBatch] = F[std::min(k, F.size() - 1)].data()[c];
+  std::vector<double> ms;
+  Batch9 U, V;
+  Batch3 s;
+  for (int turn = 0; turn < 10; ++turn) {
+    const ProcessorTime clock;
+    for (const Batch9& batch : batches) rotation_svd(batch, U, s, V);
+    if (turn > 0) ms.push_back(1e3 * clock.seconds());
+  }
+  return median(ms);
+}
+
 void decide_rows(Context& context, const std::map<Index, std::map<std::string, double>>& times, Index base,
                  Index large) {
   Decision small("pxpbd/section-3.3.2/small-modification"), comparable("pxpbd/section-3.3.5/comparable-speed"),
@@ -87,21 +111,24 @@ void decide_rows(Context& context, const std::map<Index, std::map<std::string, d
   hyper.at_most("FP-PXPBD over XPBD", t.at("fp-pxpbd") / t.at("xpbd"), 2.0);
   local.at_least("full 9 x 9 solve over the rank-one formula", t.at("fp-pxpbd, full") / t.at("fp-pxpbd"), 2)
       .above("full 9 x 9 solve over XPBD", t.at("fp-pxpbd, full") / t.at("xpbd"), 1);
-  const double share_xpbd = 1 - t.at("xpbd, no decomposition") / t.at("xpbd"),
-               share_fp = 1 - t.at("fp-pxpbd, no decomposition") / t.at("fp-pxpbd");
-  svd.at_least("XPBD: share of the rotation in a sweep", share_xpbd, 0.5)
-      .at_least("FP-PXPBD: share of the rotation in a sweep", share_fp, 0.5)
-      .note("measured by", "the same sweep with a law that needs no rotation")
-      .leave_undecided("a sweep with the rotation given, or a profile: another law's sweep differs in more than that");
+  const double decomposition = decomposition_time(base), share_xpbd = decomposition / t.at("xpbd"),
+               share_fp = decomposition / t.at("fp-pxpbd");
+  svd.at_least("XPBD: share of the decomposition in a sweep", share_xpbd, 0.5)
+      .at_least("FP-PXPBD: share of the decomposition in a sweep", share_fp, 0.5)
+      .note("ms to decompose all deformation gradients, apart from a sweep", decomposition)
+      .note("share by a law that needs no rotation, XPBD", 1 - t.at("xpbd, no decomposition") / t.at("xpbd"))
+      .note("share by a law that needs no rotation, FP-PXPBD",
+            1 - t.at("fp-pxpbd, no decomposition") / t.at("fp-pxpbd"));
   const std::string reason = fmt::format(
       "ms a sweep of {}^3 cells on one thread: XPBD {:.2f}, B-PXPBD {:.2f}, FP-PXPBD {:.2f}, with 9 x 9 systems {:.2f}",
       base, t.at("xpbd"), t.at("b-pxpbd"), t.at("fp-pxpbd"), t.at("fp-pxpbd, full"));
   for (Decision* decision : {&small, &comparable, &residual, &budget, &hyper, &local})
     if (decision->verdict() == Verdict::fails) decision->because(reason);
   if (svd.verdict() == Verdict::fails)
-    svd.because(fmt::format(
-        "the engine finds rotations without a full decomposition: {:.0f}% of a sweep of XPBD, {:.0f}% of FP-PXPBD",
-        100 * share_xpbd, 100 * share_fp));
+    svd.because(
+        fmt::format("in vector code over 16 elements at a time a decomposition is cheap: {:.0f}% of a sweep of XPBD, "
+                    "{:.0f}% of FP-PXPBD",
+                    100 * share_xpbd, 100 * share_fp));
   for (Decision* decision : {&small, &comparable, &residual, &budget, &hyper, &local, &svd}) context.decide(*decision);
 }
 

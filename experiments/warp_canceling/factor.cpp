@@ -7,12 +7,14 @@
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "experiments/measure.hpp"
 #include "experiments/random.hpp"
 #include "experiments/warp_canceling/runs.hpp"
 #include "experiments/warp_canceling/scenes.hpp"
 #include "experiments/warp_canceling/warp_canceling.hpp"
+#include "pliant/linalg/multifrontal.hpp"
 #include "pliant/linalg/symbolic_factor.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
@@ -28,8 +30,27 @@ std::shared_ptr<const BlockPattern> pattern_of(const MeshData& mesh) {
   return std::make_shared<BlockPattern>(static_cast<Index>(mesh.vertices.size()), std::span(&cliques, 1));
 }
 
-void decide_locality(Context& context, const Model& model) {
-  const SymbolicFactor factor = analyze_symbolic(*model.pattern(), 3);
+/// How many supernodes of a factor differ in some number of their columns, among those that `counts` is true for.
+template <class Counts>
+int differing(const SymbolicFactor& plan, const std::vector<double>& before, const double* now, Counts&& counts) {
+  int count = 0;
+  for (std::size_t s = 0; s < plan.supernodes.size(); ++s) {
+    if (!counts(static_cast<Index>(s))) continue;
+    const auto& node = plan.supernodes[s];
+    const std::int64_t columns = 3 * std::int64_t{node.pivots}, rows = columns + 3 * std::int64_t{node.rows};
+    bool same = true;
+    for (std::int64_t c = 0; c < columns && same; ++c) {
+      const auto first = static_cast<std::size_t>(node.panel + c * node.stride + c);
+      same = std::memcmp(before.data() + first, now + first, static_cast<std::size_t>(rows - c) * sizeof(double)) == 0;
+    }
+    count += !same;
+  }
+  return count;
+}
+
+void decide_locality(Context& context, const std::shared_ptr<const Model>& model) {
+  const auto plan = std::make_shared<SymbolicFactor>(analyze_symbolic(*model->pattern(), 3));
+  const SymbolicFactor& factor = *plan;
   // A row of a supernode's columns must belong to one of its ancestors.
   std::int64_t strangers = 0;
   for (std::size_t s = 0; s < factor.supernodes.size(); ++s)
@@ -39,12 +60,50 @@ void decide_locality(Context& context, const Model& model) {
       while (up >= 0 && up != owner) up = factor.supernodes[at(up)].parent;
       strangers += up < 0;
     }
-  context.row({{"supernodes", factor.supernodes.size()}, {"couplings_of_strangers", strangers}});
-  context.decide(
-      Decision("warp-canceling/section-4.3/locality")
-          .equal("nonzeros of L between supernodes of which neither is an ancestor of the other", double(strangers), 0)
-          .leave_undecided("the numbers of the factor are compared block by block, to which there is no access; that "
-                           "a partial refactorisation has the bits of a whole one is tested in tests/linalg"));
+  Decision decision("warp-canceling/section-4.3/locality");
+  decision.equal("nonzeros of L between supernodes of which neither is an ancestor of the other", double(strangers), 0);
+
+  // The same matrix with the elements of one leaf stiffer, factorised as a whole again.
+  MethodRun run(model, {"full", "corotational"}, 0.01);
+  run.step();
+  const BlockMatrix& A = dynamic_cast<const WarpCancelingStepper&>(run.stepper()).matrix().matrix();
+  Multifrontal whole(plan);
+  decision.needs(whole.factor(A, Factorisation::llt) == FactorStatus::ok, "the matrix is positive definite");
+  const std::vector<double> before(whole.numbers().panels.get(), whole.numbers().panels.get() + plan->panel_numbers);
+  std::vector<Index> leaves;
+  for (std::size_t s = 0; s < factor.supernodes.size(); ++s)
+    if (factor.supernodes[s].child_start == factor.supernodes[s].child_end) leaves.push_back(static_cast<Index>(s));
+  for (std::size_t k : {leaves.size() / 5, leaves.size() / 2, 4 * leaves.size() / 5}) {
+    const Index leaf = leaves[k];
+    std::vector<std::uint8_t> on_path(factor.supernodes.size(), 0);
+    int length = 0;
+    for (Index s = leaf; s >= 0; s = factor.supernodes[at(s)].parent) on_path[at(s)] = 1, ++length;
+    BlockMatrix stiffer = A;
+    int elements = 0;
+    for (const Tet& tet : model->bodies()[0].mesh->tets()) {
+      if (std::none_of(tet.begin(), tet.end(),
+                       [&](Index v) { return factor.supernode_of[at(factor.position[at(v)])] == leaf; }))
+        continue;
+      ++elements;
+      for (Index v : tet)
+        for (int c = 0; c < 3; ++c) stiffer.block(stiffer.pattern().find(v, v))[4 * c] *= 1.01;
+    }
+    whole.factor(stiffer, Factorisation::llt);
+    const double* now = whole.numbers().panels.get();
+    const int off = differing(factor, before, now, [&](Index s) { return !on_path[at(s)]; }),
+              on = differing(factor, before, now, [&](Index s) { return on_path[at(s)] != 0; });
+    context.row({{"supernodes", factor.supernodes.size()},
+                 {"couplings_of_strangers", strangers},
+                 {"leaf", leaf},
+                 {"elements_changed", elements},
+                 {"path", length},
+                 {"changed_off_path", off},
+                 {"changed_on_path", on}});
+    decision.needs(elements > 0, "the leaf has elements")
+        .equal(fmt::format("leaf {}: supernodes off its path to the root that differ", leaf), off, 0)
+        .equal(fmt::format("leaf {}: supernodes on its path that differ", leaf), on, length);
+  }
+  context.decide(decision);
 }
 
 void decide_partial(Context& context, const std::shared_ptr<const Model>& model, int steps) {
@@ -216,7 +275,7 @@ void decide_separators(Context& context) {
 
 void run_factor(Context& context) {
   const auto model = sculpture(static_cast<Index>(context.number("across")), 5e6);
-  decide_locality(context, *model);
+  decide_locality(context, model);
   context.progress(0.1, "partial and whole");
   decide_partial(context, model, static_cast<int>(context.number("steps")));
   context.progress(0.5, "cost");

@@ -60,6 +60,6 @@ class Batch:
 
     def step(self, steps: int = 1) -> list[StepReport]:
         """Takes so many steps of every state. Returns the last report of each; a state whose step fails stops there."""
-        if not 1 <= steps < math.inf:
+        if steps < 1:
             raise InputError(f"'steps' must be at least 1, but is {steps}")
         return [StepReport._from(values) for values in self._core.step(int(steps))]

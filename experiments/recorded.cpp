@@ -1,0 +1,79 @@
+#include "experiments/recorded.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "pliant/base/atomic_file.hpp"
+
+namespace pliant::experiments {
+
+/// The files of experiments/results, one after another; null ends them. Written by cmake/EmbedTexts.cmake.
+extern const char* const kEmbeddedResults[];
+
+namespace {
+
+constexpr std::size_t kLongestList = 24;
+
+/// Numbers to six digits, lists that are curves left out.
+Json shortened(const Json& value) {
+  if (value.is_number_float() && std::isfinite(value.get<double>()))
+    return std::strtod(fmt::format("{:.6g}", value.get<double>()).c_str(), nullptr);
+  if (!value.is_structured()) return value;
+  Json out = value.is_array() ? Json::array() : Json::object();
+  for (const auto& [key, entry] : value.items()) {
+    if (entry.is_array() && entry.size() > kLongestList && key != "parts") continue;
+    if (value.is_array())
+      out.push_back(shortened(entry));
+    else
+      out[key] = shortened(entry);
+  }
+  return out;
+}
+
+bool is_stopped(const Json& result) { return !result.value("unfinished", "").empty(); }
+
+}  // namespace
+
+const std::vector<Json>& recorded_results() {
+  static const std::vector<Json> all = [] {
+    std::vector<Json> parsed;
+    for (const char* const* file = kEmbeddedResults; *file != nullptr; ++file) parsed.push_back(Json::parse(*file));
+    return parsed;
+  }();
+  return all;
+}
+
+Json recorded_form(const Json& result) {
+  Json out = Json::object();
+  for (const char* key : {"experiment", "size", "options", "version", "commit", "machine", "unfinished"})
+    out[key] = result.at(key);
+  if (out["options"].contains("meshes"))
+    out["options"]["meshes"] = std::filesystem::path(out["options"]["meshes"].get<std::string>()).filename().string();
+  out["seconds"] = shortened(result.at("seconds"));
+  out["claims"] = Json::array();
+  for (const Json& claim : result.at("claims")) out["claims"].push_back(shortened(claim));
+  out["checks"] = Json::array();
+  for (const Json& check : result.at("checks")) out["checks"].push_back(shortened(check));
+  return out;
+}
+
+int record(const Archive& archive, const std::filesystem::path& folder) {
+  const Archive before(folder);
+  int written = 0;
+  for (const Experiment& experiment : catalogue())
+    for (const bool quick : {false, true}) {
+      const Json* result = archive.result(experiment.name, quick);
+      if (result == nullptr || !archive.is_own(*result)) continue;
+      const Json* there = before.result(experiment.name, quick);
+      if (is_stopped(*result) && there != nullptr && !is_stopped(*there)) continue;
+      const std::filesystem::path place = result_folder(folder, experiment.name, quick);
+      std::filesystem::create_directories(place);
+      write_atomically(place / "results.json", recorded_form(*result).dump(1) + "\n");
+      ++written;
+    }
+  return written;
+}
+
+}  // namespace pliant::experiments
