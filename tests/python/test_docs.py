@@ -18,8 +18,8 @@ PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "d
 
 def blocks(page, language=""):
     """The fenced blocks of a page in a language, one after the other."""
-    text = (ROOT / page).read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    return [text for of, text in found if of == language]
 
 
 def program():
@@ -93,7 +93,7 @@ def commands(page):
     """The commands of a page, without the words beside them."""
     for line in "\n".join(blocks(page)).splitlines():
         command = re.split(r"\s{2,}|\s+#\s", line.strip())[0]
-        if re.match(r"^(build/pliant|pliant|scripts/|cmake |ctest |apt |pip |export |/usr/bin/|mpirun |sbatch |blender |paraview )", command):
+        if re.match(r"^(build/pliant |pliant |scripts/|cmake |ctest |apt |pip |export |/usr/bin/|mpirun |sbatch |blender |paraview )", command):
             yield command
 
 
