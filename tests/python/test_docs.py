@@ -45,7 +45,7 @@ def workshop(tmp_path, monkeypatch):
         pliant.write_mesh(tmp_path / name, ball)
     (tmp_path / "beam.toml").write_text(blocks("README.md", "toml")[0])
     (tmp_path / "bunny.toml").write_text(
-        'version = 1\n[simulation]\nfps = 60\nduration = 0.1\n[[body]]\nmesh = "bunny.msh"\nvisual = "bunny.obj"\nyoung = 1e5\n'
+        'version = 1\n[simulation]\nfps = 60\nduration = 0.1\n[[body]]\nmesh = "bunny.msh"\nvisual = "bunny.obj"\nyoung = 1e5\npoisson = 0.3\n'
     )
     monkeypatch.chdir(tmp_path)
     return tmp_path
