@@ -139,7 +139,8 @@ TEST(Scenes, AFigureFallsDownTheStairsAndLies) {
   for (Index i = 0; i < stairs.model->nodes(); ++i) {
     const Vec3 x = node(stairs.state.x, i);
     const double step = std::floor((x.x() + 0.15) / 0.3);
-    if (step < 4) EXPECT_GT(x.y(), 0.14 * (4 - step) - 1e-3) << "node " << i << " is inside step " << step + 1;
+    if (step >= 4) continue;
+    EXPECT_GT(x.y(), 0.14 * (4 - step) - 1e-3) << "node " << i << " is inside step " << step + 1;
   }
   EXPECT_LT(stairs.fastest(), 0.3);
 }

@@ -64,7 +64,22 @@ Film::Film(const std::filesystem::path& folder, const std::optional<std::filesys
   takes_.push_back(open(folder));
   if (other) takes_.push_back(open(*other));
   read_obstacles();
+  measure();
   read(0);
+}
+
+/// Around the bodies in the whole run, by some of its frames: what a camera that stands still has to see.
+void Film::measure() {
+  constexpr std::int64_t kLooks = 9;
+  for (std::int64_t k = 0; k < kLooks; ++k) try {
+      const std::int64_t frame = k * (frames() - 1) / (kLooks - 1);
+      for (const Vec3& p : RecordedRun::read(takes_.front().run.frames()[at(frame)]).points) {
+        low_ = low_.cwiseMin(p);
+        high_ = high_.cwiseMax(p);
+      }
+    } catch (const std::exception&) {
+      // A frame that cannot be read is told of where it is shown.
+    }
 }
 
 Film::Take Film::open(const std::filesystem::path& folder) {
@@ -209,11 +224,6 @@ Json Film::describe() const {
   Json times = Json::array();
   const RecordedRun& run = takes_.front().run;
   for (const RecordedRun::Frame& entry : run.frames()) times.push_back(entry.time);
-  Vec3 low = Vec3::Constant(std::numeric_limits<double>::infinity()), high = -low;
-  for (const Vec3& p : surface_.rest) {
-    low = low.cwiseMin(p);
-    high = high.cwiseMax(p);
-  }
   return {{"source", "result"},
           {"path", nullptr},
           {"name", run.name()},
@@ -221,7 +231,7 @@ Json Film::describe() const {
           {"time_step", step_seconds()},
           {"steps", frames()},
           {"gravity", to_json(-9.81 * run.up())},
-          {"box", Json::array({to_json(low), to_json(high)})},
+          {"box", Json::array({to_json(low_), to_json(high_)})},
           {"notices", Json::array()},
           {"bodies", bodies_},
           {"obstacles", obstacle_names_},

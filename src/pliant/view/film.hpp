@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <limits>
 #include <optional>
 
 #include "pliant/io/recorded_run.hpp"
@@ -50,6 +51,7 @@ class Film final : public Show {
   static void show(const VtkGrid& grid, Take& take);
   void read(std::int64_t frame);
   void read_obstacles();
+  void measure();
   void set_surface(const VtkGrid& grid, const std::string& file);
   double time() const { return takes_.front().run.frames()[at(frame_)].time; }
   Json report(const Take& take) const;
@@ -64,6 +66,7 @@ class Film final : public Show {
   std::vector<TriangleMesh> obstacles_;  ///< as they are at first
   std::vector<Json> obstacle_names_;
   bool obstacles_move_ = false;
+  Vec3 low_ = Vec3::Constant(std::numeric_limits<double>::infinity()), high_ = -low_;
   std::uint32_t revision_ = 0;
   ColourRange range_;
 };
