@@ -9,7 +9,7 @@
 // of such loops define PLIANT_WAITS_FOR_MEMORY first, and compile a quarter less.
 //
 // PLIANT_BEST_TARGET, given by CMake's PLIANT_THIS_MACHINE, leaves out all but what is chosen on the machine at hand,
-// and what every processor has: half of the time. Results have the same bits, as the same code runs.
+// and what every processor has: two sets instead of four. Results have the same bits, as the same code runs.
 #ifdef PLIANT_WAITS_FOR_MEMORY
 #define PLIANT_WIDEST_TARGETS (HWY_AVX3 | HWY_AVX3_DL)
 #else
