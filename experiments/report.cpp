@@ -54,8 +54,9 @@ std::string cards(const Archive& archive) {
   if (const int decided = full["holds"] + full["fails"]; decided > 0)
     text += fmt::format(
         "<button class=\"card tone-size\" data-size=full aria-pressed=false><b>{}</b>decided at full size<br>"
-        "<span class=soft>{} hold, {} fail; the others by quick runs</span></button>",
-        decided, full["holds"], full["fails"]);
+        "<span class=soft>{} hold, {} fail{}</span></button>",
+        decided, full["holds"], full["fails"],
+        count_verdicts(archive, "", "quick").empty() ? "" : "; the others by quick runs");
   return text + "</div>\n";
 }
 
