@@ -209,6 +209,9 @@ int run(const RunArguments& arguments) {
 
   Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr(), arguments.verbose);
   Simulation simulation(scene);
+  for (const Body& body : simulation.model()->bodies())
+    if (body.network)
+      for (const std::string& note : body.network->notes) spdlog::warn("body '{}': {}", body.name, note);
   StepControl control;
   options.control = &control;
   if (processes) processes->begin(simulation, options);

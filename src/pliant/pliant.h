@@ -91,9 +91,16 @@ PLIANT_API pliant_status pliant_body_nodes(const pliant_simulation* simulation, 
                                            size_t* count);
 /** How many triangles the surface of a body has; 0 for a body that does not exist. */
 PLIANT_API size_t pliant_body_triangle_count(const pliant_simulation* simulation, size_t body);
-/** They face outwards. `triangles` has room for 3 * triangle count node numbers, of the whole simulation. */
+/** They face outwards. `triangles` has room for 3 * triangle count numbers of points (pliant_get_points); those of
+ * bodies that deform are nodes. */
 PLIANT_API pliant_status pliant_body_triangles(const pliant_simulation* simulation, size_t body, int32_t* triangles,
                                                size_t room);
+
+/** What there is to draw: the nodes, and behind them the vertices of rigid bodies' surfaces, which their four nodes
+ * carry. Without rigid bodies, as many as nodes. */
+PLIANT_API size_t pliant_point_count(const pliant_simulation* simulation);
+/** Copies 3 * point count numbers, m; `room` is how many fit. */
+PLIANT_API pliant_status pliant_get_points(const pliant_simulation* simulation, double* points, size_t room);
 
 /** Copies 3 * node count numbers, m; `room` is how many fit. */
 PLIANT_API pliant_status pliant_get_positions(const pliant_simulation* simulation, double* positions, size_t room);

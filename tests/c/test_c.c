@@ -105,11 +105,41 @@ static void test_errors(void) {
   pliant_destroy(NULL);
 }
 
+static void test_rigid_bodies_show_their_surface(void) {
+  static const char scene[] =
+      "version = 1\n[simulation]\nfps = 100\nduration = 1\n"
+      "[[body]]\nname = 'soft'\nbox = {size = [1, 1, 1], cells = [1, 1, 1]}\nyoung = 1e5\npoisson = 0.3\n"
+      "[[rigid]]\nname = 'stone'\nbox = {centre = [5, 0, 0], size = [2, 1, 1]}\n";
+  pliant_simulation* s = NULL;
+  CHECK(pliant_create(scene, NULL, 0, &s) == PLIANT_OK);
+  if (!s) return;
+  const size_t nodes = pliant_node_count(s), points = pliant_point_count(s), count = pliant_body_triangle_count(s, 1);
+  CHECK(nodes == 8 + 4);
+  CHECK(points > nodes);
+  CHECK(count >= 12);
+  static double x[3 * 1000];
+  static int32_t triangles[3 * 1000];
+  CHECK(points <= 1000 && count <= 1000);
+  CHECK(pliant_get_points(s, x, 3 * points - 1) == PLIANT_BAD_INPUT);
+  CHECK(pliant_step(s, NULL) == PLIANT_OK);
+  CHECK(pliant_get_points(s, x, 3 * points) == PLIANT_OK);
+  CHECK(pliant_body_triangles(s, 1, triangles, 3 * count) == PLIANT_OK);
+  double low = 1e9, high = -1e9;
+  for (size_t k = 0; k < 3 * count; ++k) {
+    CHECK((size_t)triangles[k] >= nodes && (size_t)triangles[k] < points);
+    low = fmin(low, x[3 * triangles[k]]);
+    high = fmax(high, x[3 * triangles[k]]);
+  }
+  CHECK(fabs(low - 4) < 1e-6 && fabs(high - 6) < 1e-6);
+  pliant_destroy(s);
+}
+
 int main(int argc, char** argv) {
   CHECK(argc > 1 && strcmp(pliant_version(), argv[1]) == 0);
   CHECK(strcmp(pliant_last_error(), "") == 0 || argc < 2);
   pliant_set_threads(1);
   pliant_set_threads(0);
+  test_rigid_bodies_show_their_surface();
   test_free_fall_and_arrays();
   test_grabs();
   test_errors();

@@ -33,6 +33,33 @@ TEST(Shell, PassesTheDerivativeBatteryStretchedAndBent) {
   EXPECT_LT(testing::total_value(energy, rest), 1e-25);
 }
 
+TEST(Shell, BeyondItsStrainLimitPassesTheDerivativeBattery) {
+  const SpringNetwork sheet = curved_sheet();
+  const ShellEnergy energy(sheet.vertices, sheet.triangles,
+                           {.young = 1e3, .poisson = 0.3, .thickness = 0.2, .strain_limit = 0.05}, 0);
+  const VecX rest = flat(sheet.vertices);
+  // Within the limit, beyond it in some directions, and in all of them.
+  for (double stretch : {0.9, 1.05, 1.3})
+    testing::run_derivative_battery(energy, stretch * rest + 0.03 * testing::random_direction(rest.size(), 3), 1e-4);
+  // Where both principal strains are the same, too.
+  testing::expect_hessian_is_derivative(energy, 1.3 * rest, 1e-4);
+}
+
+TEST(Shell, BeyondItsStrainLimitStoresTheCubeOfTheExcess) {
+  const SpringNetwork sheet = cloth({.size = {2, 1}, .cells = {4, 2}});
+  const double Y = 1e6, t = 0.01, s = 0.1, limit = s + s * s / 2, stretch = 1.2;
+  const auto stored = [&](double strain_limit, double x_stretch) {
+    const ShellEnergy energy(sheet.vertices, sheet.triangles, {Y, 0.0, t, 1, strain_limit}, 0);
+    VecX x = flat(sheet.vertices);
+    for (Index i = 0; i < static_cast<Index>(sheet.vertices.size()); ++i) x[3 * i] *= x_stretch;
+    return testing::total_value(energy, x);
+  };
+  EXPECT_EQ(stored(s, 1.0999), stored(0, 1.0999));
+  const double e = (stretch * stretch - 1) / 2, excess = e - limit, area = 2;
+  const double expected = area * t * 1000 * Y / 6 * excess * excess * excess / limit;
+  EXPECT_NEAR(stored(s, stretch) - stored(0, stretch), expected, 1e-10 * expected);
+}
+
 TEST(Shell, StretchedInItsPlaneStoresWhatPlaneStressSays) {
   const SpringNetwork sheet = cloth({.size = {2, 1}, .cells = {4, 2}});
   const double Y = 1e6, nu = 0.3, t = 0.01, stretch = 1e-4;
@@ -129,9 +156,14 @@ TEST(Ties, ThatSlideOrAreMovedPassTheDerivativeBattery) {
   const VecX x = testing::random_direction(24, 5);
   Tie along_world{{0, 1, 2, 3}, {0.4, 0.3, 0.2, 0.1}, Vec3(0.3, 2, 0), 10, 0, 0};
   along_world.axis = Vec3(0.6, 0.8, 0);
+  along_world.freedom = TieFreedom::line;
   Tie along_body{{0, 1, 2, 3, 4, 5, 6, 7}, {0.4, 0.3, 0.2, 0.1, -0.7, -0.2, 0.3, -0.4}, Vec3::Zero(), 10, 0, 0};
   along_body.axis_weights = {0, 0, 0, 0, 1, -0.5, 0.3, -0.8};
+  along_body.freedom = TieFreedom::line;
+  Tie over_world = along_world, over_body = along_body;
+  over_world.freedom = over_body.freedom = TieFreedom::plane;
   Tie moved = along_body;
+  moved.freedom = TieFreedom::none;
   moved.axis_weights.clear();
   moved.motion =
       std::make_shared<TieMotion>(TieMotion{{{{0, 0.5}}}, true, Vec3(0.1, 0, 0), Vec3::UnitZ(), Vec3(1, 0.5, 0)});
@@ -141,11 +173,18 @@ TEST(Ties, ThatSlideOrAreMovedPassTheDerivativeBattery) {
   rope.side = TieSide::longer;
   strut.side = TieSide::shorter;
   strut.rest_length = 9;
-  for (const Tie& tie : {along_world, along_body, moved, rope, strut}) {
+  for (const Tie& tie : {along_world, along_body, over_world, over_body, moved, rope, strut}) {
     const TieEnergy energy({tie});
     testing::expect_gradient_is_derivative(energy, x, 1e-3);
     testing::expect_hessian_is_derivative(energy, x, 1e-3);
   }
+  // What slides is free along its line, and over its plane.
+  VecX moved_on = x;
+  for (Index i = 0; i < 4; ++i) node(moved_on, i) += 0.7 * along_world.axis;
+  const TieEnergy line({along_world}), plane({over_world});
+  EXPECT_NEAR(testing::total_value(line, moved_on), testing::total_value(line, x), 1e-12);
+  for (Index i = 0; i < 4; ++i) node(moved_on, i) = node(x, i) + Vec3(-0.8, 0.6, 2);
+  EXPECT_NEAR(testing::total_value(plane, moved_on), testing::total_value(plane, x), 1e-12);
   std::swap(rope.side, strut.side);
   const TieEnergy slack({rope, strut});
   double values[2], gradients[12];

@@ -17,7 +17,7 @@ namespace pliant::test {
 
 namespace {
 
-constexpr std::string_view kCheckpoint = "PLIANT-CHECKPOINT-5\n", kState = "PLIANT-VIEW-2\n";
+constexpr std::string_view kCheckpoint = "PLIANT-CHECKPOINT-6\n", kState = "PLIANT-VIEW-2\n";
 
 constexpr std::string_view kScene = R"(version = 1
 name = "fuzz"

@@ -119,5 +119,53 @@ TEST(VisualMesh, SaysWhatItLacks) {
   EXPECT_NE(refusal(cloth).find("is no solid"), std::string::npos) << refusal(cloth);
 }
 
+TEST(VisualMesh, OfAResumedRunMustBeTheOneItBeganWith) {
+  pyramid();
+  const std::filesystem::path out = visual_folder() / "resumed";
+  std::filesystem::remove_all(out);
+  const auto resume = [&](const std::string& text, RunStart start) {
+    Simulation simulation(parse_scene(text, "shown", visual_folder()));
+    RunOptions options;
+    options.folder = out;
+    options.start = start;
+    options.last_step = start == RunStart::fresh ? 2 : 4;
+    RunObserver silent;
+    run(simulation, options, silent);
+  };
+  resume(scene_text(), RunStart::fresh);
+  const auto refusal = [&](const std::string& text) {
+    try {
+      resume(text, RunStart::resume);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  std::ofstream(visual_folder() / "other.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+  std::string other = scene_text(), none = scene_text();
+  other.replace(other.find("pyramid.obj"), 11, "other.obj");
+  none.erase(none.find("visual = \"pyramid.obj\"\n"), 24);
+  EXPECT_NE(refusal(other).find("frames of other visual meshes"), std::string::npos) << refusal(other);
+  EXPECT_NE(refusal(none).find("visual meshes"), std::string::npos) << refusal(none);
+  EXPECT_EQ(refusal(scene_text()), "none");
+}
+
+TEST(VisualMesh, IsExportedByTheRunThatAsksForIt) {
+  pyramid();
+  const std::filesystem::path out = visual_folder() / "exported";
+  std::filesystem::remove_all(out);
+  Simulation simulation(
+      parse_scene(scene_text() + "[output]\nexport = [\"obj\"]\nvisual = true\n", "shown", visual_folder()));
+  RunOptions options;
+  options.folder = out;
+  RunObserver silent;
+  run(simulation, options, silent);
+  bool has_material = false;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(out))
+    if (entry.path().extension() == ".obj")
+      has_material = has_material || file_content(entry.path()).find("red") != std::string::npos;
+  EXPECT_TRUE(has_material);
+}
+
 }  // namespace
 }  // namespace pliant

@@ -135,5 +135,13 @@ TEST(BoxOptions, AreChecked) {
   EXPECT_TRUE(contains(error({.cells = {2147483647, 2147483647, 2147483647}}), "more than the"));
 }
 
+TEST(Generators, ALatticeWithoutOpeningsAlongOneAxisIsANet) {
+  const TetMesh net(lattice({.size = {1, 0.05, 1}, .cells = {4, 0, 4}, .strut = 0.04, .across = 1}));
+  // Five struts each way, 1 m long, less where they cross.
+  const double area = 2 * 5 * 0.04 - 25 * 0.04 * 0.04;
+  EXPECT_NEAR(net.total_volume(), 0.05 * area, 1e-12);
+  EXPECT_THROW(lattice({.size = {1, 0.05, 1}, .cells = {4, 0, 0}, .strut = 0.04}), InputError);
+}
+
 }  // namespace
 }  // namespace pliant

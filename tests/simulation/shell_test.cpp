@@ -246,6 +246,65 @@ TEST(Shell, IsTakenByEverySolverThatTakesClothAndFallsAlike) {
   EXPECT_EQ(taken, 9);
 }
 
+/// The stretch of a strip (nu = 0) whose end is pulled by f N/m, with the stiffening beyond its limit.
+double limited_stretch(double young, double thickness, double limit, double f) {
+  double low = 1, high = 10;
+  for (int k = 0; k < 100; ++k) {
+    const double stretch = (low + high) / 2, e = (stretch * stretch - 1) / 2, bound = limit + limit * limit / 2;
+    const double beyond = limit > 0 ? std::max(0.0, e - bound) : 0;
+    const double pull = stretch * thickness * young * (e + (limit > 0 ? 1000 * beyond * beyond / (2 * bound) : 0));
+    (pull > f ? high : low) = stretch;
+  }
+  return low;
+}
+
+TEST(Shell, PulledBeyondItsStrainLimitStretchesAsTheFormulaSays) {
+  for (double limit : {0.0, 0.05, 0.2}) {
+    const double young = 1e5, thickness = 1e-3, pull = 150;  // N/m: a linear sheet would be 1.5 times longer
+    Simulation simulation(parse_scene(
+        fmt::format(
+            "[simulation]\ndt = 1\nframes = 1\ngravity = [0, 0, 0]\nintegrator = \"quasistatic\"\n[[body]]\ncloth "
+            "= {{size = [1, 0.2], cells = [10, 2]}}\nshell = {{thickness = {}, strain_limit = {}}}\nyoung = "
+            "{}\npoisson = 0.0\n[[pin]]\nwhere = \"x-min\"\n[[load]]\nwhere = \"x-max\"\nforce = [{}, 0, "
+            "0]\n[solver]\ncriterion = \"residual\"\ntolerance = 1e-6\n",
+            thickness, limit, young, 0.2 * pull),
+        "pulled"));
+    const StepReport report = simulation.step();
+    ASSERT_TRUE(report.succeeded()) << report.detail;
+    double sum = 0;
+    const Body& body = simulation.model()->bodies()[0];
+    for (Index v : body.sets().at("x-max")) sum += node(simulation.state()->x, v).x();
+    const double expected = limited_stretch(young, thickness, limit, pull);
+    // Its end is pulled evenly over vertices, not over its width.
+    EXPECT_NEAR(sum / 3, expected, 0.01 * (expected - 1)) << limit;
+    if (limit > 0) {
+      EXPECT_LT(sum / 3, 1 + 1.2 * limit);
+    }
+  }
+}
+
+TEST(Shell, KeepsToItsStrainLimitUnderEverySolverThatTakesIt) {
+  // Of a linear sheet the weight at its end would take it to 2.1 times its length.
+  for (const std::string& solver : testing::solver_names()) {
+    if (!find_solver(solver).supports.cloth) continue;
+    Simulation simulation(parse_scene(
+        "[simulation]\ndt = 0.01\nframes = 60\n[[body]]\ncloth = {size = [0.5, 0.2], cells = [6, 2]}\nrotate = {axis = "
+        "[0, 0, 1], angle = -90}\nshell = {thickness = 0.001, strain_limit = 0.1}\nyoung = 2e4\npoisson = 0.3\ndensity "
+        "= "
+        "300\ndamping = {mass = 5.0}\n[[pin]]\nwhere = \"x-min\"\n[[load]]\nwhere = \"x-max\"\nforce = [0, -10, 0]\n",
+        "limited", ".", {{}, solver}));
+    double lowest = 0;
+    for (int step = 0; step < 60; ++step) {
+      const StepReport report = simulation.step();
+      ASSERT_TRUE(report.succeeded()) << solver << ": " << report.detail;
+      for (Index i = 0; i < simulation.model()->nodes(); ++i)
+        lowest = std::min(lowest, node(simulation.state()->x, i).y());
+    }
+    EXPECT_GT(lowest, -0.5 * 1.15) << solver;
+    EXPECT_LT(lowest, -0.5 * 1.1) << solver;
+  }
+}
+
 TEST(Shell, DrapesOverABallWithoutTouchingIt) {
   Simulation simulation(parse_scene(
       "[simulation]\ndt = 0.02\nframes = 15\n[[body]]\ncloth = {size = [0.6, 0.6], cells = [12, 12], origin = [-0.3, "
@@ -282,6 +341,8 @@ TEST(Shell, ThatLacksSomethingIsRefusedWithTheRemedy) {
   expect(sheet + "shell = {thicknes = 1e-3}\nyoung = 1e6\npoisson = 0.3\n", "'thickness'");
   expect(sheet + "shell = {thickness = 1e-3}\n", "a shell needs 'young' and 'poisson'");
   expect(sheet + "shell = {thickness = 1e-3}\nyoung = 1e6\npoisson = 0.3\nmaterial = \"arap\"\n", "is for solids");
+  expect(sheet + "shell = {thickness = 1e-3, strain_limits = 0.1}\nyoung = 1e6\npoisson = 0.3\n", "'strain_limit'");
+  expect(sheet + "shell = {thickness = 1e-3, strain_limit = -0.1}\nyoung = 1e6\npoisson = 0.3\n", "'strain_limit'");
   expect(sheet + "shell = {thickness = 1e-3}\nyoung = 1e6\npoisson = 0.3\nsprings = {shear = 3}\n", "does not go with");
   expect(fmt::format("mesh = \"{}\"\nyoung = 1e6\npoisson = 0.3\n", irregular_sheet().string()),
          "shell = {thickness = 0.001}");

@@ -53,6 +53,11 @@ T& checked(T* pointer, const char* name) {
   return *pointer;
 }
 
+/// The surface of a rigid body is what its frame carries, not the frame's own.
+std::span<const pliant::Triangle> drawn_triangles(const pliant::Body& body) {
+  return body.rigid ? std::span<const pliant::Triangle>(body.rigid->triangles) : body.surface();
+}
+
 const pliant::Body& checked_body(const pliant_simulation* simulation, std::size_t body) {
   const auto& bodies = checked(simulation, "the simulation").bodies();
   if (body >= bodies.size())
@@ -209,16 +214,33 @@ pliant_status pliant_body_nodes(const pliant_simulation* simulation, size_t body
 }
 
 size_t pliant_body_triangle_count(const pliant_simulation* simulation, size_t body) {
-  return body < pliant_body_count(simulation) ? simulation->bodies()[body].surface().size() : 0;
+  return body < pliant_body_count(simulation) ? drawn_triangles(simulation->bodies()[body]).size() : 0;
 }
 
 pliant_status pliant_body_triangles(const pliant_simulation* simulation, size_t body, int32_t* triangles, size_t room) {
   return guarded([&] {
     const pliant::Body& of = checked_body(simulation, body);
     checked(triangles, "the array of triangles");
-    check_size(room, 3 * of.surface().size(), "the array of triangles");
-    for (const pliant::Triangle& triangle : of.surface())
-      for (Index vertex : triangle) *triangles++ = static_cast<std::int32_t>(of.nodes.begin + vertex);
+    const std::span<const pliant::Triangle> drawn = drawn_triangles(of);
+    check_size(room, 3 * drawn.size(), "the array of triangles");
+    const Index first = of.rigid ? simulation->simulation.model()->nodes() + of.first_carried : of.nodes.begin;
+    for (const pliant::Triangle& triangle : drawn)
+      for (Index vertex : triangle) *triangles++ = static_cast<std::int32_t>(first + vertex);
+    return PLIANT_OK;
+  });
+}
+
+size_t pliant_point_count(const pliant_simulation* simulation) {
+  if (!simulation) return 0;
+  const pliant::Model& model = *simulation->simulation.model();
+  return static_cast<std::size_t>(model.nodes()) + model.carried().size();
+}
+
+pliant_status pliant_get_points(const pliant_simulation* simulation, double* points, size_t room) {
+  return guarded([&] {
+    const pliant::VecX all =
+        checked(simulation, "the simulation").simulation.model()->with_carried(simulation->state().x);
+    copy_out(all, points, room, "the array of points");
     return PLIANT_OK;
   });
 }

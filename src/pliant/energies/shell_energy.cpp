@@ -99,6 +99,23 @@ Mat3 bending_form(const std::array<Eigen::Matrix2d, 3>& B, double area, const Tr
   return Q;
 }
 
+/// What a strain limit adds to the blocks of the corners: the change of the principal strain along n is
+/// sum (n . b_a) (F n . dx_a), that of the strain between n and m the mean of (n . b_a) F m and (m . b_a) F n.
+void add_limit(const StrainLimit::Response& limit, const SheetShape& F, const Eigen::Matrix<double, 2, 3>& b,
+               double area, Matrix18& H) {
+  const Eigen::Vector2d n = limit.directions.col(0), m = limit.directions.col(1);
+  const Vec3 Fn = F * n, Fm = F * m;
+  Eigen::Matrix<double, 9, 3> J;
+  for (int a = 0; a < 3; ++a) {
+    const double bn = n.dot(b.col(a)), bm = m.dot(b.col(a));
+    J.block<3, 1>(3 * a, 0) = bn * Fn;
+    J.block<3, 1>(3 * a, 1) = bm * Fm;
+    J.block<3, 1>(3 * a, 2) = 0.5 * (bn * Fm + bm * Fn);
+  }
+  const Vec3 stiffness(limit.along[0], limit.along[1], 2 * limit.across);
+  H.topLeftCorner<9, 9>() += area * J * stiffness.asDiagonal() * J.transpose();
+}
+
 /// At a vertex of three triangles one that is beyond two edges is there twice: its rows and columns belong together.
 void fold_repeated(const Index* nodes, Matrix18& H) {
   for (int b = 3; b < 6; ++b)
@@ -135,6 +152,12 @@ ShellEnergy::ShellEnergy(std::span<const Vec3> vertices, std::span<const Triangl
   const double Y = material.young, nu = material.poisson, t = material.thickness;
   mu_ = t * Y / (2 * (1 + nu));
   lambda_ = t * Y * nu / (1 - nu * nu);
+  if (material.strain_limit > 0) {
+    constexpr double kStiffening = 1000;  // of a strain that is twice the limit
+    const double s = material.strain_limit;
+    limit_.limit = s * (1 + s / 2);
+    limit_.stiffness = kStiffening * t * Y / limit_.limit;
+  }
   stencils_.size = 6;
   const std::vector<Triangle> beyond = vertices_beyond(triangles);
   const double rigidity = material.bending * Y * t * t * t / (12 * (1 - nu * nu));
@@ -200,10 +223,15 @@ void ShellEnergy::evaluate(const Pose& pose, Range range, double* values, double
       turned[e] = angles[at(e)].theta - angles_[at(s)][e];
     }
     const Vec3 moment = Q * turned;
-    *values++ =
-        area_[at(s)] * (mu_ * E.squaredNorm() + 0.5 * lambda_ * E.trace() * E.trace()) + 0.5 * turned.dot(moment);
+    double energy = mu_ * E.squaredNorm() + 0.5 * lambda_ * E.trace() * E.trace();
+    Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
+    if (is_limited()) {
+      const StrainLimit::Response beyond = limit_(E);
+      energy += beyond.energy;
+      S += beyond.stress;
+    }
+    *values++ = area_[at(s)] * energy + 0.5 * turned.dot(moment);
     if (!gradients) continue;
-    const Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
     const SheetShape P = area_[at(s)] * F * S * B.transpose();
     Eigen::Map<Eigen::Matrix<double, 18, 1>> g(gradients);
     g.setZero();
@@ -225,6 +253,8 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
     const SheetShape F = deformation(x, B);
     const Eigen::Matrix2d E = 0.5 * (F.transpose() * F - Eigen::Matrix2d::Identity());
     Eigen::Matrix2d S = 2 * mu_ * E + lambda_ * E.trace() * Eigen::Matrix2d::Identity();
+    const StrainLimit::Response beyond = is_limited() ? limit_(E) : StrainLimit::Response();
+    if (!beyond.is_slack()) S += beyond.stress;
     if (is_pointwise(projection)) S = tension(S);
     // F = sum x_a b_a^T with the gradients b_a of the three shape functions, so that the block of two corners is
     // A ((b_a . S b_b) 1 + mu ((b_a . b_b) F F^T + F b_b b_a^T F^T) + lambda F b_a b_b^T F^T).
@@ -240,6 +270,7 @@ void ShellEnergy::hessians(const Pose& pose, Range range, Projection projection,
             area_[at(s)] * (b.col(i).dot(S * b.col(j)) * Mat3::Identity() +
                             mu_ * (b.col(i).dot(b.col(j)) * FF + Fb.col(j) * Fb.col(i).transpose()) +
                             lambda_ * Fb.col(i) * Fb.col(j).transpose());
+    if (!beyond.is_slack()) add_limit(beyond, F, b, area_[at(s)], H);
     add_bending(s, x, projection, H);
     if (projection == Projection::numerical) project_psd(H);
     fold_repeated(stencils_[s], H);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pliant/energies/energy.hpp"
+#include "pliant/energies/strain_limit.hpp"
 
 namespace pliant {
 
@@ -10,6 +11,7 @@ struct ShellMaterial {
   double poisson = 0.3;
   double thickness = 1e-3;  ///< m
   double bending = 1;       ///< what its resistance to bending is multiplied by
+  double strain_limit = 0;  ///< how far it stretches before it becomes much stiffer, of a length of 1; 0: no limit
 };
 
 /// A thin shell: a membrane of St. Venant and Kirchhoff's law in plane stress,
@@ -33,6 +35,14 @@ struct ShellMaterial {
 /// balance, and a strip of squares cut along alternating diagonals is a third too soft.
 /// Rejected: a stiffness for each edge alone (Grinspun, Hirani, Desbrun and Schroeder 2003). On a grid of squares cut
 /// along the same diagonal it couples bending to twist, and a strip is a fifth too soft, however fine the grid.
+///
+/// With a strain limit s, each principal Green strain e above e_s = ((1 + s)^2 - 1)/2 adds
+///
+///   t A K Y/6 (e - e_s)^3/e_s,   K = 1000,
+///
+/// whose second derivative begins at zero: beyond the limit by a hundredth of it, the sheet is ten times as stiff, by a
+/// tenth a hundred times. Rejected: a barrier, which is never passed; it has no value where a script or a start has
+/// passed it already, and every solver would need a step length that keeps away from it.
 ///
 /// Stencils: the corners of each triangle, then those beyond its edges 01, 12 and 20; the first corner where there is
 /// none.
@@ -63,6 +73,7 @@ class ShellEnergy final : public Energy {
   std::array<Vec3, 4> hinge(const std::array<Vec3, 6>& x, int edge) const;
   void add_bending(Index stencil, const std::array<Vec3, 6>& x, Projection projection,
                    Eigen::Matrix<double, 18, 18>& H) const;
+  bool is_limited() const { return limit_.stiffness > 0; }
 
   std::vector<Vec3> rest_;  ///< corners of each stencil at rest
   std::vector<Eigen::Matrix2d> inverse_edges_;
@@ -71,6 +82,7 @@ class ShellEnergy final : public Energy {
   std::vector<Vec3> angles_;   ///< at rest
   ShellMaterial material_;
   double mu_ = 0, lambda_ = 0;  ///< times the thickness, N/m
+  StrainLimit limit_;
   Stencils stencils_;
 };
 

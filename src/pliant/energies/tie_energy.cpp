@@ -62,27 +62,40 @@ void spread_over_nodes(const Tie& tie, const Mat3& B, const Vec3& shift, int siz
       Eigen::Map<Mat3>{blocks + 9 * (b * (b + 1) / 2 + a)} = tie.weight(a, shift) * tie.weight(b, shift) * B;
 }
 
-/// Of k/2 |e|^2 with e = a x d: by d it is k e x a, by a it is k d x e.
-void add_sliding_gradient(const Tie& tie, const Vec3& a, const Vec3& d, const Vec3& shift, double* gradients) {
-  const Vec3 e = a.cross(d), by_d = tie.stiffness * e.cross(a), by_a = tie.stiffness * d.cross(e);
+/// Of k/2 |e|^2: k J_i^T e.
+void store_sliding_gradient(const Tie& tie, const Vec3& a, const Vec3& d, const Vec3& shift, int size,
+                            double* gradients) {
+  std::fill_n(gradients, 3 * size, 0.0);
+  const Vec3 pull = tie.stiffness * tie.excess(a, d);
   for (std::size_t i = 0; i < tie.nodes.size(); ++i)
-    Eigen::Map<Vec3>{gradients + 3 * i} += tie.weight(i, shift) * by_d + tie.axis_weight(i) * by_a;
+    Eigen::Map<Vec3>{gradients + 3 * i} =
+        tie.excess_by_node(a, d, tie.weight(i, shift), tie.axis_weight(i)).transpose() * pull;
 }
 
-/// J_i^T J_j k with J_i = w_i [a]x - v_i [d]x, and unless it is to be positive what comes from e . (da x dd).
+/// k J_i^T J_j, and unless it is to be positive what comes from the second derivative of e, which is bilinear in a and
+/// d: of e . (da x dd) = -da^T [e]x dd for a line, of e (da . dd) for a plane.
 void store_sliding_hessian(const Tie& tie, const Vec3& a, const Vec3& d, const Vec3& shift, Projection projection,
                            int size, double* blocks) {
   std::fill_n(blocks, 9 * local_blocks(size), 0.0);
-  const Mat3 A = cross(a), D = cross(d), E = cross(a.cross(d));
+  const Vec3 e = tie.excess(a, d);
   for (std::size_t j = 0; j < tie.nodes.size(); ++j)
     for (std::size_t i = 0; i <= j; ++i) {
       const double wi = tie.weight(i, shift), wj = tie.weight(j, shift), vi = tie.axis_weight(i),
                    vj = tie.axis_weight(j);
-      Mat3 H = (wi * A - vi * D).transpose() * (wj * A - vj * D);
-      // e . (da x dd) = -da^T [e]x dd.
-      if (projection == Projection::none) H -= (vi * wj - wi * vj) * E;
+      Mat3 H = tie.excess_by_node(a, d, wi, vi).transpose() * tie.excess_by_node(a, d, wj, vj);
+      if (projection == Projection::none && tie.freedom == TieFreedom::line) H -= (vi * wj - wi * vj) * cross(e);
+      if (projection == Projection::none && tie.freedom == TieFreedom::plane)
+        H += (vi * wj + wi * vj) * e.x() * Mat3::Identity();
       Eigen::Map<Mat3>{blocks + 9 * (j * (j + 1) / 2 + i)} = tie.stiffness * H;
     }
+}
+
+/// k (|d| - r) d/|d|. Two ends in one place have no direction to push in: an unstable equilibrium.
+Vec3 spring_pull(const Tie& tie, const Vec3& d) {
+  if (tie.rest_length == 0) return tie.stiffness * d;
+  const double length = d.norm();
+  if (!(length > 0) || tie.is_slack(length)) return Vec3::Zero();
+  return tie.stiffness * (length - tie.rest_length) / length * d;
 }
 
 }  // namespace
@@ -108,6 +121,17 @@ Vec3 Tie::direction(const VecX& x) const {
   return a;
 }
 
+Vec3 Tie::excess(const Vec3& a, const Vec3& d) const {
+  return freedom == TieFreedom::line ? Vec3(a.cross(d)) : Vec3(a.dot(d), 0, 0);
+}
+
+Mat3 Tie::excess_by_node(const Vec3& a, const Vec3& d, double w, double v) const {
+  if (freedom == TieFreedom::line) return w * cross(a) - v * cross(d);
+  Mat3 J = Mat3::Zero();
+  J.row(0) = (w * a + v * d).transpose();
+  return J;
+}
+
 bool Tie::is_to_world() const { return std::abs(std::accumulate(weights.begin(), weights.end(), 0.0)) > 0.5; }
 
 TieEnergy::TieEnergy(std::vector<Tie> ties) : ties_(merged(std::move(ties))), stencils_(tie_stencils(ties_)) {}
@@ -118,21 +142,16 @@ void TieEnergy::evaluate(const Pose& pose, Range range, double* values, double* 
     const Vec3 d = tie.difference(pose.x, pose.time), shift = tie.shift(pose.time);
     if (tie.slides()) {
       const Vec3 a = tie.direction(pose.x);
-      *values++ = 0.5 * tie.stiffness * a.cross(d).squaredNorm();
+      *values++ = 0.5 * tie.stiffness * tie.excess(a, d).squaredNorm();
       if (!gradients) continue;
-      std::fill_n(gradients, 3 * stencils_.size, 0.0);
-      add_sliding_gradient(tie, a, d, shift, gradients);
+      store_sliding_gradient(tie, a, d, shift, stencils_.size, gradients);
       gradients += 3 * stencils_.size;
       continue;
     }
     const double length = d.norm(), stretch = tie.is_slack(length) ? 0 : length - tie.rest_length;
     *values++ = 0.5 * tie.stiffness * stretch * stretch;
     if (!gradients) continue;
-    // Two ends in one place have no direction to push in: an unstable equilibrium.
-    const Vec3 pull = tie.rest_length == 0 ? Vec3(tie.stiffness * d)
-                      : length > 0         ? Vec3(tie.stiffness * stretch / length * d)
-                                           : Vec3(Vec3::Zero());
-    spread_over_nodes(tie, pull, shift, stencils_.size, gradients);
+    spread_over_nodes(tie, spring_pull(tie, d), shift, stencils_.size, gradients);
     gradients += 3 * stencils_.size;
   }
 }
@@ -141,6 +160,7 @@ void TieEnergy::evaluate(const Pose& pose, Range range, double* values, double* 
 Mat3 TieEnergy::stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projection projection) {
   if (tie.slides()) {
     const Vec3 a = tie.direction(x);
+    if (tie.freedom == TieFreedom::plane) return tie.stiffness * a * a.transpose();
     return tie.stiffness * (a.squaredNorm() * Mat3::Identity() - a * a.transpose());
   }
   if (tie.is_slack(d.norm())) return Mat3::Zero();
@@ -150,6 +170,13 @@ Mat3 TieEnergy::stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projecti
   if (projection != Projection::none) across = std::max(across, 0.0);
   const Vec3 n = d / length;
   return tie.stiffness * (across * Mat3::Identity() + (1 - across) * n * n.transpose());
+}
+
+Vec3 TieEnergy::force(const Tie& tie, const VecX& x, double time) {
+  const Vec3 d = tie.difference(x, time);
+  if (!tie.slides()) return -spring_pull(tie, d);
+  const Vec3 a = tie.direction(x);
+  return -tie.stiffness * tie.excess_by_node(a, d, 1, 0).transpose() * tie.excess(a, d);
 }
 
 void TieEnergy::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
@@ -170,12 +197,16 @@ void TieDamping::begin_step(const VecX& x_n, double time, double h) {
   for (std::size_t s = 0; s < start_.size(); ++s) {
     const Tie& tie = of_.ties()[s];
     start_[s] = tie.difference(x_n, time);
-    const Vec3 n = start_[s].norm() > 0 ? Vec3(start_[s].normalized()) : Vec3(Vec3::Zero());
-    const Vec3 along = tie.slides() ? Vec3(tie.direction(x_n).normalized()) : Vec3(Vec3::Zero());
-    resistance_[s] = tie.slides()           ? Mat3(tie.damping / h * (Mat3::Identity() - along * along.transpose()))
-                     : tie.rest_length == 0 ? Mat3(tie.damping / h * Mat3::Identity())
-                                            : Mat3(tie.damping / h * n * n.transpose());
+    resistance_[s] = tie.damping / h * directions(tie, x_n, time);
   }
+}
+
+Mat3 TieDamping::directions(const Tie& tie, const VecX& x, double time) {
+  if (tie.freedom == TieFreedom::none && tie.rest_length == 0) return Mat3::Identity();
+  const Vec3 d = tie.slides() ? tie.direction(x) : tie.difference(x, time);
+  const Vec3 n = d.norm() > 0 ? Vec3(d.normalized()) : Vec3(Vec3::Zero());
+  const Mat3 along = n * n.transpose();
+  return tie.freedom == TieFreedom::plane ? Mat3(Mat3::Identity() - along) : along;
 }
 
 void TieDamping::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {

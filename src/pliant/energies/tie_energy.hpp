@@ -10,6 +10,9 @@ namespace pliant {
 /// When a spring resists.
 enum class TieSide { always, longer, shorter };
 
+/// Where the ends of a tie may go against each other without a force: nowhere, along a line, over a plane.
+enum class TieFreedom { none, line, plane };
+
 /// How the place that a tie is held to moves over time, as the body it belongs to is at rest: by a motor.
 struct TieMotion {
   Keyframes<double> value;  ///< rad or m
@@ -31,8 +34,9 @@ struct Tie {
   double rest_length = 0;       ///< r, m
   double damping = 0;           ///< along the spring, of a tie in all directions, N s/m
   TieSide side = TieSide::always;
-  /// Where not zero, the tie is free along a = axis + sum axis_weights_i x_i, a unit vector but for what bodies give:
-  /// its energy is k/2 |a x d|^2. It has no length then.
+  /// Along a = axis + sum axis_weights_i x_i, a unit vector but for what bodies give, or across it: the energy is
+  /// k/2 |a x d|^2 or k/2 (a . d)^2. Such a tie has no length.
+  TieFreedom freedom = TieFreedom::none;
   Vec3 axis = Vec3::Zero();
   std::vector<double> axis_weights = {};
   /// Moves what it is held to; `slopes` are what the weights of a body change by as its place does, 1/m.
@@ -44,9 +48,13 @@ struct Tie {
   double weight(std::size_t k, const Vec3& shift) const {
     return slopes.empty() ? weights[k] : weights[k] - slopes[k].dot(shift);
   }
-  bool slides() const { return !axis_weights.empty() || !axis.isZero(0); }
+  bool slides() const { return freedom != TieFreedom::none; }
   Vec3 direction(const VecX& x) const;
   double axis_weight(std::size_t k) const { return axis_weights.empty() ? 0 : axis_weights[k]; }
+  /// Of a tie that slides: e with the energy k/2 |e|^2, of which the first number alone counts for a plane, and what it
+  /// changes by as a node does whose weights are w in d and v in a.
+  Vec3 excess(const Vec3& a, const Vec3& d) const;
+  Mat3 excess_by_node(const Vec3& a, const Vec3& d, double w, double v) const;
   /// Whether a spring of this length does nothing.
   bool is_slack(double length) const {
     return (side == TieSide::longer && length < rest_length) || (side == TieSide::shorter && length > rest_length);
@@ -69,6 +77,8 @@ class TieEnergy final : public Energy {
   const std::vector<Tie>& ties() const { return ties_; }
   /// What a tie's force changes by as its difference d does, N/m; x is where the directions of sliding ties are taken.
   static Mat3 stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projection projection);
+  /// The force by which a tie pulls its first end, N, without its damping.
+  static Vec3 force(const Tie& tie, const VecX& x, double time);
 
  private:
   std::vector<Tie> ties_;
@@ -76,7 +86,8 @@ class TieEnergy final : public Energy {
 };
 
 /// Their damping over a step: 1/2 (d - d^n)^T C (d - d^n)/h, with C = c n n^T for springs, n their direction where the
-/// step begins, and C = c for ties of no length.
+/// step begins, and C = c for ties of no length. What slides is resisted where it is free: C = c n n^T with n along its
+/// line, c (1 - n n^T) with n across its plane.
 class TieDamping final : public Energy {
  public:
   /// The energy stays where it is.
@@ -88,6 +99,8 @@ class TieDamping final : public Energy {
   void evaluate(const Pose& pose, Range range, double* values, double* gradients) const override;
   void hessians(const Pose& pose, Range range, Projection projection, double* blocks) const override;
 
+  /// C/c of a tie, which is a projection.
+  static Mat3 directions(const Tie& tie, const VecX& x, double time);
   /// C/h of a tie, N/m, and d^n.
   const Mat3& resistance(std::size_t tie) const { return resistance_[tie]; }
   const Vec3& start(std::size_t tie) const { return start_[tie]; }

@@ -12,7 +12,7 @@ namespace pliant {
 
 namespace {
 
-constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-5\n";  // the digit is the format's version
+constexpr std::string_view kMagic = "PLIANT-CHECKPOINT-6\n";  // the digit is the format's version
 
 }  // namespace
 

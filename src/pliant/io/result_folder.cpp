@@ -113,6 +113,7 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
     throw InputError(fmt::format(
         "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start over with --force",
         folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
+  visual_.check_existing();
   log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, totals_, notice);
   simulation_.restore(checkpoint->snapshot);
   probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));

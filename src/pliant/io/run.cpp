@@ -158,7 +158,11 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     observer.on_drawing();
     folder->draw();
   }
-  for (const std::string& format : scene.output.exports) export_run(folder->path(), {.format = format});
+  for (const std::string& format : scene.output.exports) {
+    ExportOptions options{.format = format};
+    options.animation.visual = scene.output.visual;
+    export_run(folder->path(), options);
+  }
   return result;
 }
 

@@ -5,13 +5,53 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/base/bytes.hpp"
+#include "pliant/base/error.hpp"
+#include "pliant/base/file_content.hpp"
 #include "pliant/mesh/formats/vtk_grid.hpp"
 
 namespace pliant {
 
+namespace {
+
+std::string digest_of(const std::vector<VisualMesh>& meshes, const VecX& rest) {
+  std::uint64_t hash = checksum({});
+  const auto add = [&](const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    hash = checksum({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, hash);
+  };
+  for (const VisualMesh& mesh : meshes) {
+    std::vector<double> points(3 * at(mesh.vertices()));
+    mesh.positions(rest, points);
+    add(points);
+    add(mesh.triangles());
+    add(mesh.texture());
+    add(mesh.material());
+    for (const std::string& name : mesh.materials()) add(name);
+  }
+  return fmt::format("visual meshes {:016x}", hash);
+}
+
+}  // namespace
+
 VisualFrames::VisualFrames(std::filesystem::path folder, const Scene& scene, const Model& model)
     : folder_(std::move(folder)) {
   follow(scene, model);
+  digest_ = digest_of(meshes_, model.rest());
+}
+
+void VisualFrames::check_existing() const {
+  const std::filesystem::path list = folder_ / "visual.pvd";
+  const bool is_there = std::filesystem::exists(list);
+  if (!is_there && meshes_.empty()) return;
+  if (is_there && !meshes_.empty()) {
+    const FileContent content(list);
+    if (content.bytes().find(digest_) != std::string_view::npos) return;
+  }
+  throw InputError(fmt::format(
+      "{} has frames {} visual meshes; put 'visual' of the bodies and its files back as they were, or start over with "
+      "--force",
+      folder_.string(), !is_there ? "without" : "of other"));
 }
 
 void VisualFrames::follow(const Scene& scene, const Model& model) {
@@ -84,7 +124,7 @@ void VisualFrames::add_existing(std::int64_t frame, double time) {
 }
 
 void VisualFrames::write_list() const {
-  if (!list_.empty()) write_pvd(folder_ / "visual.pvd", list_);
+  if (!list_.empty()) write_pvd(folder_ / "visual.pvd", list_, digest_);
 }
 
 }  // namespace pliant

@@ -15,6 +15,8 @@ class VisualFrames {
  public:
   VisualFrames(std::filesystem::path folder, const Scene& scene, const Model& model);
 
+  /// Throws InputError where the frames that an earlier run has written are of other meshes, or there are none.
+  void check_existing() const;
   /// After a cut: the meshes move with what the body is now.
   void follow(const Scene& scene, const Model& model);
   void write(std::int64_t frame, double time, const VecX& x);
@@ -27,6 +29,7 @@ class VisualFrames {
   std::string file_name(std::int64_t frame) const;
 
   std::filesystem::path folder_;
+  std::string digest_;  ///< of the meshes that it began with; goes into visual.pvd
   std::vector<VisualMesh> meshes_;
   VtuPackedCells cells_;
   std::vector<Index> bodies_, regions_;

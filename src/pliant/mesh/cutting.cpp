@@ -43,9 +43,9 @@ std::vector<Shared> shared_faces(const TetMesh& mesh) {
   return shared;
 }
 
-Vec3 centroid(const TetMesh& mesh, Index tet) {
+Vec3 centroid(const Tet& tet, std::span<const Vec3> vertices) {
   Vec3 c = Vec3::Zero();
-  for (Index v : mesh.tets()[at(tet)]) c += mesh.vertices()[at(v)] / 4;
+  for (Index v : tet) c += vertices[at(v)] / 4;
   return c;
 }
 
@@ -102,11 +102,12 @@ void join(std::vector<Index>& parent, Index i, Index j) {
 
 }  // namespace
 
-CutMesh cut_mesh(const TetMesh& mesh, const CutSurface& surface) {
+CutMesh cut_mesh(const TetMesh& mesh, const CutSurface& surface, std::span<const Vec3> where) {
   check(surface);
   const std::vector<Shared> shared = shared_faces(mesh);
   std::vector<Vec3> centroids(mesh.tets().size());
-  for (std::size_t e = 0; e < centroids.size(); ++e) centroids[e] = centroid(mesh, static_cast<Index>(e));
+  for (std::size_t e = 0; e < centroids.size(); ++e)
+    centroids[e] = centroid(mesh.tets()[e], where.empty() ? mesh.vertices() : where);
   std::vector<std::uint8_t> open(shared.size(), 0), touched(mesh.vertices().size(), 0);
   CutMesh result;
   for (std::size_t s = 0; s < shared.size(); ++s) {

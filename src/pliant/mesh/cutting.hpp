@@ -1,6 +1,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 #include <variant>
 
 #include "pliant/mesh/tet_mesh.hpp"
@@ -28,8 +29,9 @@ struct CutMesh {
 
 /// Opens the mesh along those faces of its elements whose two tets have their centroids on different sides of the
 /// surface. Where the surface ends inside, the cut ends. Sets and regions carry over; a copy is in the sets of its
-/// vertex. Throws InputError for surfaces that are none.
-CutMesh cut_mesh(const TetMesh& mesh, const CutSurface& surface);
+/// vertex. The surface is given where the vertices are in `where`; empty: at rest. Throws InputError for surfaces that
+/// are none.
+CutMesh cut_mesh(const TetMesh& mesh, const CutSurface& surface, std::span<const Vec3> where = {});
 
 /// For each tet the number of the piece it belongs to, pieces being connected through faces, numbered by their first
 /// tets.

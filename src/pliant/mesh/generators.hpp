@@ -98,7 +98,7 @@ MeshData sheet(const SheetOptions& options);
 struct LatticeOptions {
   Vec3 origin = Vec3::Zero();              ///< lowest corner, m
   Vec3 size = Vec3::Ones();                ///< of the whole, m
-  std::array<Index, 3> cells = {3, 3, 3};  ///< openings along x, y, z
+  std::array<Index, 3> cells = {3, 3, 3};  ///< openings along x, y, z; none along one of them: a net
   double strut = 0.1;                      ///< width of the square struts, m
   Index across = 2;                        ///< elements' cells across a strut
 };

@@ -23,6 +23,7 @@ struct SpringNetwork {
   std::vector<double> measure;      ///< per vertex: its share of the area (m^2) or, of a solid, the volume (m^3)
   std::map<std::string, std::vector<Index>> sets;
   std::string source = "springs";
+  std::vector<std::string> notes = {};  ///< what a person should know about it
 };
 
 /// A rectangular sheet in the xz-plane, normal along y.

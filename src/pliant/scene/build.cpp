@@ -4,6 +4,8 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "pliant/base/error.hpp"
@@ -129,6 +131,36 @@ std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
   return std::make_shared<const TetMesh>(std::move(data));
 }
 
+bool is_surface(const SceneMesh& source) {
+  return source.surface || (!source.file.empty() && is_surface_file(source.file));
+}
+
+TriangleMesh make_surface(const SceneMesh& source) {
+  TriangleMesh surface = source.surface ? *source.surface : read_surface(source.file);
+  if (source.surface) check_triangle_mesh(surface);
+  place(source, surface.vertices);
+  return surface;
+}
+
+/// Triangles that meet at places and share no vertices there fall apart at the first step.
+void note_seams(SpringNetwork& network) {
+  const auto less = [&](Index a, Index b) {
+    const Vec3 &p = network.vertices[at(a)], &q = network.vertices[at(b)];
+    return std::tie(p.x(), p.y(), p.z(), a) < std::tie(q.x(), q.y(), q.z(), b);
+  };
+  std::vector<Index> order(network.vertices.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), less);
+  std::size_t copies = 0;
+  for (std::size_t k = 1; k < order.size(); ++k)
+    copies += network.vertices[at(order[k])] == network.vertices[at(order[k - 1])];
+  if (copies == 0) return;
+  network.notes.push_back(fmt::format(
+      "{} of {} vertices lie where others do: triangles that do not share their vertices are not joined, and "
+      "fall apart; `pliant mesh convert FILE welded.stl` welds them, unless they are meant to be pieces of their own",
+      copies, network.vertices.size()));
+}
+
 /// Drops vertices that no triangle has.
 void keep_corners(SpringNetwork& network) {
   std::vector<Index> number(network.vertices.size(), -1);
@@ -204,13 +236,12 @@ std::shared_ptr<const SpringNetwork> make_shell(const SceneMesh& source, double 
     network = cloth(*source.cloth);
     network.springs.clear();
     place(source, network.vertices);
-  } else if (!source.file.empty() && is_surface_file(source.file)) {
-    TriangleMesh surface = read_surface(source.file);
+  } else if (is_surface(source)) {
+    TriangleMesh surface = make_surface(source);
     network.vertices = std::move(surface.vertices);
     network.triangles = std::move(surface.triangles);
     network.sets = std::move(surface.sets);
     network.source = surface.source;
-    place(source, network.vertices);
   } else {
     const auto mesh = make_mesh(source);
     network.vertices.assign(mesh->vertices().begin(), mesh->vertices().end());
@@ -220,6 +251,7 @@ std::shared_ptr<const SpringNetwork> make_shell(const SceneMesh& source, double 
   }
   orient_alike(network.triangles);
   keep_corners(network);
+  note_seams(network);
   network.measure = vertex_areas(network.vertices, network.triangles);
   for (double& share : network.measure) share *= thickness;
   return std::make_shared<const SpringNetwork>(std::move(network));
@@ -267,14 +299,8 @@ RigidOptions to_rigid(const SceneBody& body) {
     options.placed.translation = mesh.translate;
     return options;
   }
-  TriangleMesh surface;
-  if (!mesh.file.empty() && is_surface_file(mesh.file)) {
-    surface = read_surface(mesh.file);
-    place(mesh, surface.vertices);
-  } else {
-    surface = surface_of(*make_mesh(mesh));
-  }
-  options.surface = std::make_shared<const TriangleMesh>(std::move(surface));
+  options.surface =
+      std::make_shared<const TriangleMesh>(is_surface(mesh) ? make_surface(mesh) : surface_of(*make_mesh(mesh)));
   return options;
 }
 
@@ -378,11 +404,12 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
   for (const SceneAttachment& attachment : scene.attachments)
     at_origin(attachment.origin, [&] {
-      if (attachment.to_body)
-        return builder.add_attachment({attachment.name, attachment.body,
-                                       vertices_of(attachment.where, builder.body(attachment.body)),
-                                       *attachment.to_body, attachment.stiffness, attachment.damping});
-      builder.attach(static_cast<Index>(attachment.link), nodes_of(attachment.where, builder.body(attachment.body)));
+      if (attachment.link)
+        return builder.attach(static_cast<Index>(*attachment.link),
+                              nodes_of(attachment.where, builder.body(attachment.body)));
+      builder.add_attachment({attachment.name, attachment.body,
+                              vertices_of(attachment.where, builder.body(attachment.body)), attachment.to_body,
+                              attachment.stiffness, attachment.damping, attachment.freedom, attachment.direction});
     });
   for (const SceneJoint& from : scene.joints) at_origin(from.origin, [&] { builder.add_joint(from.joint); });
   for (const SceneSpring& spring : scene.springs) at_origin(spring.origin, [&] { builder.add_spring(spring.spring); });

@@ -24,7 +24,8 @@ void follow(Selection& selection, const std::vector<Index>& origin, std::size_t 
 
 }  // namespace
 
-Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std::vector<Index>& origin) {
+Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std::vector<Index>& origin,
+                std::span<const Vec3> where) {
   const Body& body = model.bodies()[cut.body];
   const auto fail = [&](const std::string& what) {
     throw InputError(fmt::format("{}cut '{}': {}", cut.origin.empty() ? "" : cut.origin + ": ", cut.name, what));
@@ -38,16 +39,17 @@ Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std
       fail(fmt::format("script '{}' drives vertices of the same body from code, one by one", script.name));
   CutMesh result;
   try {
-    result = cut_mesh(*body.mesh, cut.surface);
+    result = cut_mesh(*body.mesh, cut.surface, where);
   } catch (const InputError& error) {
     fail(error.what());
   }
   if (result.faces == 0) {
-    const InBox box = bounding_box(body.vertices());
+    const InBox box = bounding_box(where.empty() ? body.vertices() : where);
     fail(
-        fmt::format("it passes between no two elements of body '{}', which at rest lies between [{:.4g}, {:.4g}, "
+        fmt::format("it passes between no two elements of body '{}', which {} lies between [{:.4g}, {:.4g}, "
                     "{:.4g}] and [{:.4g}, {:.4g}, {:.4g}] m; move or enlarge it",
-                    body.name, box.min.x(), box.min.y(), box.min.z(), box.max.x(), box.max.y(), box.max.z()));
+                    body.name, where.empty() ? "at rest" : "now", box.min.x(), box.min.y(), box.min.z(), box.max.x(),
+                    box.max.y(), box.max.z()));
   }
   origin = std::move(result.origin);
   Scene after = scene;

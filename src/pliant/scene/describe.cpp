@@ -148,6 +148,13 @@ std::string describe_linear_choice(const Scene& scene, const Model& model) {
                   : "conjugate gradients; with multigrid or the factor at rest, or factorised, once that costs less");
 }
 
+/// Where what slides is free.
+std::string format_way(const SceneAttachment& attachment) {
+  if (attachment.freedom == TieFreedom::none) return "";
+  return fmt::format(", slides {} {}", attachment.freedom == TieFreedom::line ? "along" : "over the plane across",
+                     format_vector(attachment.direction));
+}
+
 }  // namespace
 
 std::string describe(const Scene& scene, const Model& model) {
@@ -166,8 +173,10 @@ std::string describe(const Scene& scene, const Model& model) {
       const ShellMaterial& shell = body.shell->material();
       text += fmt::format("  body    {}: {} vertices, {} triangles, {} to {} m\n", body.name, body.vertices().size(),
                           body.surface().size(), format_vector(box.min), format_vector(box.max));
-      text += fmt::format("          a shell of {:.4g} m, E = {:.4g} Pa, nu = {:.4g}, {:.4g} kg/m^3, {:.4g} kg\n",
-                          shell.thickness, shell.young, shell.poisson, from.density, body.mass());
+      text += fmt::format("          a shell of {:.4g} m, E = {:.4g} Pa, nu = {:.4g}, {:.4g} kg/m^3, {:.4g} kg{}\n",
+                          shell.thickness, shell.young, shell.poisson, from.density, body.mass(),
+                          shell.strain_limit > 0 ? fmt::format(", stretches by {:.4g}", shell.strain_limit) : "");
+      for (const std::string& note : body.network->notes) text += fmt::format("          note: {}\n", note);
       continue;
     }
     if (!body.is_solid()) {
@@ -211,7 +220,9 @@ std::string describe(const Scene& scene, const Model& model) {
     text += fmt::format("  load    {}: {} on {}{}\n", load.name, format(load.load), scene.bodies[load.body].name,
                         load.load.factor.is_constant() ? "" : ", over time");
   for (const SceneProbe& probe : scene.probes)
-    text += fmt::format("  probe   {}: {} on {}\n", probe.name, probe.where.text, scene.bodies[probe.body].name);
+    text += fmt::format(
+        "  probe   {}: {}\n", probe.name,
+        probe.tie_kind ? probe.tie : fmt::format("{} on {}", probe.where.text, scene.bodies[probe.body].name));
   for (const SceneCollider& from : scene.colliders) {
     static const char* const kShapes[] = {"plane", "sphere", "box", "cylinder", "capsule", "torus", "bowl"};
     text += fmt::format("  collider {}: {}, {}, friction {}\n", from.collider.name,
@@ -243,9 +254,11 @@ std::string describe(const Scene& scene, const Model& model) {
   if (!scene.links.empty() && (model.contact() || model.colliders()))
     text += "          links are pushed by analytic colliders alone, by their penalty; bodies get out of their way\n";
   for (const SceneAttachment& attachment : scene.attachments)
-    text += fmt::format(
-        "  attachment {}: {} to {}\n", attachment.name, scene.bodies[attachment.body].name,
-        attachment.to_body ? scene.bodies[*attachment.to_body].name : scene.links[attachment.link].link.name);
+    text += fmt::format("  attachment {}: {} to {}{}\n", attachment.name, scene.bodies[attachment.body].name,
+                        attachment.to_body ? scene.bodies[*attachment.to_body].name
+                        : attachment.link  ? scene.links[*attachment.link].link.name
+                                           : "the world",
+                        format_way(attachment));
   constexpr std::array kRigidJoints = {"fixed", "hinge", "ball", "slider"};
   for (const SceneJoint& from : scene.joints)
     text += fmt::format("  joint   {}: {}, {} to {}\n", from.joint.name,

@@ -147,9 +147,10 @@ const Section& lattice_section() {
         .limits = kPositive},
        {.name = "cells",
         .kind = Kind::counts,
-        .summary = "Number of openings along x, y and z.",
+        .summary =
+            "Number of openings along x, y and z. With 0 along one of them it is a net, as thick as its size there.",
         .fallback = "[3, 3, 3]",
-        .limits = {1, most_cells}},
+        .limits = {0, most_cells}},
        length_key("strut", "Width of the struts.", "0.1"),
        count_key("across", "Number of cells across a strut.", "2", 1),
        origin_key("The lowest corner.")});

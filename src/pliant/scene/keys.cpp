@@ -370,21 +370,34 @@ const Section& probe_section() {
         "in [[probe]]",
         "Records numbers of a part of a body after every step, in `probes.csv` of the run's folder. Positions, "
         "displacements and velocities are means over the selected nodes, forces are sums over them. Stress, volume and "
-        "energy are of the elements whose corners are all selected.",
+        "energy are of the elements whose corners are all selected. A probe of a spring, an attachment or a joint has "
+        "`force`, by which it pulls its `body`, and `length`.",
         {name_key("probe"),
          body_key(),
          where,
+         {.name = "spring",
+          .kind = Kind::text,
+          .summary = "The [[spring]] it looks at, in place of a body.",
+          .example = "\"rope\""},
+         {.name = "attachment",
+          .kind = Kind::text,
+          .summary = "The [[attachment]] it looks at; its force is the sum of its ties.",
+          .example = "\"glue\""},
+         {.name = "joint",
+          .kind = Kind::text,
+          .summary = "The [[joint]] it looks at; its force is the sum of its ties.",
+          .example = "\"elbow\""},
          {.name = "quantities",
           .kind = Kind::choices,
           .summary =
               "What to record. `reaction` is the force by which pins and scripts hold the nodes, `contact_force` "
               "that of contact and friction on them, `stress` Cauchy's, as a mean over the volume, with that of "
               "von Mises, `cavity` the volume within a closed wall, `energy` the elastic energy and the kinetic "
-              "energy of the nodes.",
-          .fallback = "[\"displacement\"]",
+              "energy of the nodes. By default `displacement`, of springs, attachments and joints `force`.",
           .example = "[\"displacement\", \"reaction\"]",
           .choices = {"position", "displacement", "velocity", "reaction", "contact_force", "stress", "volume", "cavity",
-                      "energy"}}}};
+                      "energy", "force", "length"}}},
+        {{{{"spring"}, {"attachment"}, {"joint"}}, false}}};
   }();
   return section;
 }
@@ -426,6 +439,16 @@ const Section& attachment_section() {
                                  .kind = Kind::text,
                                  .summary = "Name of the link that they move with.",
                                  .example = "\"forearm\""},
+                                {.name = "along",
+                                 .kind = Kind::vector,
+                                 .summary = "Lets each slide along a line through where it is at rest, which moves "
+                                            "with `to_body`; without `to_body`, a line of the world.",
+                                 .example = "[1, 0, 0]"},
+                                {.name = "across",
+                                 .kind = Kind::vector,
+                                 .summary = "Lets each slide over the plane through where it is at rest that has this "
+                                            "normal: of a rigid `to_body`, or of the world.",
+                                 .example = "[0, 1, 0]"},
                                 {.name = "stiffness",
                                  .summary = "Of each tie to a body; by default a hundred times that of an element of "
                                             "the softer one.",
@@ -433,11 +456,11 @@ const Section& attachment_section() {
                                  .example = "1e5",
                                  .limits = kPositive},
                                 {.name = "damping",
-                                 .summary = "Of each tie to a body; by default none.",
+                                 .summary = "Of each tie to a body, of what slides along its way; by default none.",
                                  .unit = "N s/m",
                                  .example = "10",
                                  .limits = kNotNegative}},
-                               {{{{"to_body"}, {"link"}}, true}}};
+                               {{{{"to_body"}, {"link"}}, false}, {{{"along"}, {"across"}}, false}}};
   return section;
 }
 
@@ -622,6 +645,10 @@ const Section& output_section() {
         .fallback = "[]",
         .example = "[\"glb\"]",
         .choices = {"glb", "usda", "pc2", "mdd", "ply", "obj"}},
+       {.name = "visual",
+        .kind = Kind::boolean,
+        .summary = "Whether these files have the `visual` meshes of bodies in place of their own surfaces.",
+        .fallback = "false"},
        {.name = "checkpoint_every",
         .kind = Kind::integer,
         .summary = "Number of steps from one checkpoint to the next, the first before the first step; 0: only when the "

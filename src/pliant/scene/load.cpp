@@ -23,39 +23,6 @@ namespace pliant {
 namespace {
 
 constexpr std::int64_t kVersion = 1;
-std::vector<SelectionTest> to_tests(const Value& value, const SceneObjects& objects) {
-  if (value.is_text() && objects.vertices.contains(value.text()))
-    return {VertexList{objects.vertices.at(value.text()), VertexNumbering::mesh}};
-  if (value.is_text()) return at_origin(value.origin, [&] { return parse_selection(value.text()); });
-  if (const Value* box = value.find("box")) {
-    const InBox b{to_vector(box->at("min")), to_vector(box->at("max"))};
-    if ((b.min.array() > b.max.array()).any())
-      fail(box->origin, "'min' of a selection's box must not exceed 'max' in any direction; exchange them");
-    return {b};
-  }
-  if (const Value* s = value.find("sphere")) return {InSphere{to_vector(s->at("centre")), s->at("radius").number()}};
-  if (const Value* p = value.find("plane"))
-    return {BehindPlane{to_vector(p->at("point")), to_direction(p->at("normal"), "normal")}};
-  if (const Value* set = value.find("set")) return {NamedSet{set->text()}};
-  VertexList list;
-  for (const Value& v : value.at("vertices").list()) {
-    if (v.number() > std::numeric_limits<Index>::max())
-      fail(v.origin, fmt::format("vertex {} does not exist", to_toml(v)));
-    list.vertices.push_back(static_cast<Index>(v.number()));
-  }
-  return {list};
-}
-
-Selection to_selection(const Value& value, const SceneObjects& objects) {
-  Selection selection;
-  selection.text = to_toml(value);
-  if (!value.is_list())
-    selection.any.push_back(to_tests(value, objects));
-  else
-    for (const Value& item : value.list()) selection.any.push_back(to_tests(item, objects));
-  return selection;
-}
-
 std::filesystem::path existing_file(const Value& file, const std::filesystem::path& folder) {
   const std::filesystem::path path =
       std::filesystem::path(file.text()).is_absolute() ? std::filesystem::path(file.text()) : folder / file.text();
@@ -96,6 +63,8 @@ SceneMesh to_mesh(const Value& body, const std::filesystem::path& folder, const 
     // nothing to read
   } else if (const auto given = objects.meshes.find(body.at("mesh").text()); given != objects.meshes.end()) {
     mesh.given = given->second;
+  } else if (const auto surface = objects.surfaces.find(body.at("mesh").text()); surface != objects.surfaces.end()) {
+    mesh.surface = surface->second;
   } else {
     mesh.file = existing_file(body.at("mesh"), folder);
   }
@@ -129,43 +98,6 @@ SceneBody to_body(const Value& table, const std::filesystem::path& folder, const
   return body;
 }
 
-/// Names of the tables of a list: as given, otherwise "pin-1", "pin-2", ...; all different.
-std::vector<std::string> names_of(const Value* list, const std::string& kind) {
-  std::vector<std::string> names;
-  if (!list) return names;
-  std::set<std::string> seen;
-  for (const Value& item : list->list()) {
-    const Value* given = item.find("name");
-    std::string name = given                      ? given->text()
-                       : list->list().size() == 1 ? kind
-                                                  : fmt::format("{}-{}", kind, names.size() + 1);
-    if (given && name.empty())
-      fail(given->origin,
-           fmt::format("'name' in [[{}]] must not be empty; leave the key out to have a name chosen", kind));
-    if (!seen.insert(name).second)
-      fail(given ? given->origin : item.origin,
-           fmt::format("the name '{}' is taken by another [[{}]]; give each its own", name, kind));
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
-std::size_t body_named(const Value& name, const std::vector<std::string>& bodies) {
-  for (std::size_t i = 0; i < bodies.size(); ++i)
-    if (bodies[i] == name.text()) return i;
-  const std::string near = nearest(name.text(), bodies);
-  fail(name.origin, fmt::format("there is no body '{}'; {}", name.text(),
-                                near.empty() ? fmt::format("choose one of {}", fmt::join(bodies, ", "))
-                                             : fmt::format("did you mean '{}'?", near)));
-}
-
-std::size_t body_index(const Value& table, const std::vector<std::string>& bodies, const std::string& kind) {
-  if (const Value* given = table.find("body")) return body_named(*given, bodies);
-  if (bodies.size() == 1) return 0;
-  fail(table.origin, fmt::format("[[{}]] needs the key 'body', since there are several; for example: body = \"{}\"",
-                                 kind, bodies.front()));
-}
-
 std::array<bool, 3> to_axes(const Value& value) {
   std::array<bool, 3> axes = {false, false, false};
   for (char c : value.text()) {
@@ -178,15 +110,6 @@ std::array<bool, 3> to_axes(const Value& value) {
   if (value.text().empty())
     fail(value.origin, "'axes' in [[pin]] must name at least one of x, y, z; for example: axes = \"xyz\"");
   return axes;
-}
-
-/// The time of a keyframe, which becomes `previous`.
-double later_time(const Value& frame, double& previous) {
-  const double time = frame.at("time").number();
-  if (!(time > previous))
-    fail(frame.at("time").origin,
-         fmt::format("'time' must increase from one keyframe to the next, but {} follows {}", time, previous));
-  return previous = time;
 }
 
 void read_keyframes(const Value& list, const Value* rotate, Motion& motion) {
@@ -355,14 +278,6 @@ SceneCollider to_collider(const Value& table, const std::string& name, const std
   return scene;
 }
 
-std::size_t link_index(const Value& value, const std::vector<std::string>& links) {
-  const auto found = std::find(links.begin(), links.end(), value.text());
-  if (found != links.end()) return static_cast<std::size_t>(found - links.begin());
-  const std::string near = nearest(value.text(), links);
-  fail(value.origin, fmt::format("there is no link '{}' before this; {}", value.text(),
-                                 near.empty() ? "add [[link]]" : fmt::format("did you mean '{}'?", near)));
-}
-
 SceneBody to_rigid(const Value& table, const std::filesystem::path& folder, const std::string& name,
                    const SceneObjects& objects) {
   SceneBody body;
@@ -383,35 +298,6 @@ SceneBody to_rigid(const Value& table, const std::filesystem::path& folder, cons
   body.velocity = to_vector(table.at("velocity"));
   body.angular_velocity = to_vector(table.at("angular_velocity"));
   return body;
-}
-
-SceneJoint to_joint(const Value& table, const std::string& name, std::size_t body,
-                    const std::vector<std::string>& bodies) {
-  static const std::vector<std::string> kKinds = {"fixed", "hinge", "ball", "slider"};
-  JointOptions joint;
-  joint.name = name;
-  joint.body = body;
-  joint.kind =
-      static_cast<RigidJoint>(std::find(kKinds.begin(), kKinds.end(), table.at("kind").text()) - kKinds.begin());
-  if (const Value* to = table.find("to_body")) joint.to_body = body_named(*to, bodies);
-  joint.place = to_vector(table.at("at"));
-  joint.axis = to_direction(table.at("axis"), "axis");
-  if (const Value* given = table.find("stiffness")) joint.stiffness = given->number();
-  if (const Value* given = table.find("motor_stiffness")) joint.motor_stiffness = given->number();
-  const double unit = joint.kind == RigidJoint::hinge ? kDegree : 1;
-  if (const Value* limits = table.find("limits"))
-    joint.limits = {unit * limits->list()[0].number(), unit * limits->list()[1].number()};
-  if (const Value* motor = table.find("motor")) {
-    double previous = -std::numeric_limits<double>::infinity();
-    const std::string key = joint.kind == RigidJoint::hinge ? "angle" : "distance";
-    for (const Value& frame : motor->list()) {
-      const double time = later_time(frame, previous);
-      const Value* value = frame.find(key);
-      if (!value) fail(frame.origin, fmt::format("the motor of a {} is given by '{}'", table.at("kind").text(), key));
-      joint.motor.keys.push_back({time, unit * value->number()});
-    }
-  }
-  return {joint, table.origin};
 }
 
 SceneLink to_link(const Value& table, const std::string& name, const std::vector<std::string>& before) {
@@ -536,6 +422,7 @@ void read_time(const Value& root, Scene& scene) {
 void read_output(const Value& output, Scene& scene) {
   scene.output.every = to_int(output.at("every"));
   scene.output.pictures = std::get<bool>(output.at("pictures").data);
+  scene.output.visual = std::get<bool>(output.at("visual").data);
   scene.output.checkpoint_every = to_int(output.at("checkpoint_every"));
   for (const Value& format : output.at("export").list()) scene.output.exports.push_back(format.text());
   const std::vector<std::string>& known =
@@ -630,53 +517,21 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
     if (const auto factor = objects.factors.find(name); factor != objects.factors.end())
       scene.loads.back().load.factor.driven = factor->second;
   });
-  each("probe", [&](const Value& table, const std::string& name, std::size_t body) {
-    SceneProbe probe{name, body, to_selection(table.at("where"), objects), {}, table.origin};
-    const std::vector<std::string>& known =
-        scene_keys().find("probe")->section->find("quantities")->choices;  // in the order of ProbeQuantity
-    if (table.at("quantities").list().empty())
-      fail(table.at("quantities").origin,
-           "'quantities' in [[probe]] is empty; name what to record, for example: quantities = [\"displacement\"]");
-    for (const Value& quantity : table.at("quantities").list())
-      probe.quantities.push_back(
-          static_cast<ProbeQuantity>(std::find(known.begin(), known.end(), quantity.text()) - known.begin()));
-    scene.probes.push_back(std::move(probe));
-  });
   const std::vector<std::string> links = names_of(root.find("link"), "link");
   for (std::size_t i = 0; i < links.size(); ++i)
     scene.links.push_back(to_link(root.find("link")->list()[i], links[i],
                                   {links.begin(), links.begin() + static_cast<std::ptrdiff_t>(i)}));
   each("attachment", [&](const Value& table, const std::string& name, std::size_t body) {
-    SceneAttachment attachment{name, body, to_selection(table.at("where"), objects), 0, {}, 0, 0, table.origin};
-    if (const Value* link = table.find("link")) attachment.link = link_index(*link, links);
-    if (const Value* to = table.find("to_body")) attachment.to_body = body_named(*to, bodies);
-    for (const auto& [key, number] :
-         {std::pair("stiffness", &attachment.stiffness), std::pair("damping", &attachment.damping)})
-      if (const Value* given = table.find(key)) {
-        if (!attachment.to_body)
-          fail(given->origin,
-               fmt::format("'{}' in [[attachment]] goes with 'to_body': what is fastened to a link moves "
-                           "with it; leave it out",
-                           key));
-        *number = given->number();
-      }
-    scene.attachments.push_back(std::move(attachment));
+    scene.attachments.push_back(
+        to_attachment(table, name, body, to_selection(table.at("where"), objects), bodies, links));
   });
   each("joint", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.joints.push_back(to_joint(table, name, body, bodies));
   });
   each("spring", [&](const Value& table, const std::string& name, std::size_t body) {
-    SpringOptions spring;
-    spring.name = name;
-    spring.body = body;
-    spring.place = to_vector(table.at("at"));
-    if (const Value* to_body = table.find("to_body")) spring.to_body = body_named(*to_body, bodies);
-    spring.to = to_vector(table.at("to"));
-    spring.stiffness = table.at("stiffness").number();
-    if (const Value* length = table.find("rest_length")) spring.rest_length = length->number();
-    spring.damping = table.at("damping").number();
-    scene.springs.push_back({spring, table.origin});
+    scene.springs.push_back(to_spring(table, name, body, bodies));
   });
+  read_probes(root, objects, bodies, scene);
   each("cut", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.cuts.push_back({name, body, to_cut_surface(table, folder), table.at("time").number(), table.origin});
   });

@@ -112,8 +112,9 @@ void read_shell(const Value& table, const Value& shell, SceneBody& body) {
     fail(table.origin, "a shell needs 'young' and 'poisson' or 'mu' and 'lambda'; for example: young = 1e6");
   const Lame lame = to_lame(table);
   const double sum = lame.lambda + lame.mu;
-  body.shell = ShellMaterial{lame.mu * (3 * lame.lambda + 2 * lame.mu) / sum, lame.lambda / (2 * sum),
-                             shell.at("thickness").number(), shell.at("bending").number()};
+  body.shell =
+      ShellMaterial{lame.mu * (3 * lame.lambda + 2 * lame.mu) / sum, lame.lambda / (2 * sum),
+                    shell.at("thickness").number(), shell.at("bending").number(), shell.at("strain_limit").number()};
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ void read_material(const Value& table, const std::filesystem::path& folder, Scen
     body.damping = {damping->at("mass").number(), damping->at("stiffness").number()};
   const Value* shell = table.find("shell");
   if (shell) return read_shell(table, *shell, body);
-  if (!body.mesh.file.empty() && is_surface_file(body.mesh.file))
+  if (body.mesh.surface || (!body.mesh.file.empty() && is_surface_file(body.mesh.file)))
     fail(
         table.at("mesh").origin,
         fmt::format("'{}' is a surface; make it a shell with shell = {{thickness = 0.001}}, or a solid by `pliant mesh "

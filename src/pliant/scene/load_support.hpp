@@ -6,7 +6,7 @@
 #include "pliant/scene/scene.hpp"
 #include "pliant/settings/value.hpp"
 
-// What load.cpp and load_material.cpp share: from checked values to plain types.
+// What load.cpp and the other load_*.cpp share: from checked values to plain types.
 namespace pliant {
 
 inline constexpr double kDegree = std::numbers::pi / 180;
@@ -34,5 +34,23 @@ Lame to_lame(const Value& table);
 /// Law, stiffness, fibres, damping and springs of a [[body]].
 void read_material(const Value& table, const std::filesystem::path& folder, SceneBody& body);
 SceneMuscle to_muscle(const Value& table, const std::string& name);
+
+Selection to_selection(const Value& value, const SceneObjects& objects);
+/// Names of the tables of a list: as given, otherwise "pin-1", "pin-2", ...; all different.
+std::vector<std::string> names_of(const Value* list, const std::string& kind);
+std::size_t body_named(const Value& name, const std::vector<std::string>& bodies);
+/// That of the key 'body', which may be left out where there is one.
+std::size_t body_index(const Value& table, const std::vector<std::string>& bodies, const std::string& kind);
+std::size_t link_index(const Value& value, const std::vector<std::string>& links);
+/// The time of a keyframe, which becomes `previous`.
+double later_time(const Value& frame, double& previous);
+
+SceneJoint to_joint(const Value& table, const std::string& name, std::size_t body,
+                    const std::vector<std::string>& bodies);
+SceneSpring to_spring(const Value& table, const std::string& name, std::size_t body,
+                      const std::vector<std::string>& bodies);
+SceneAttachment to_attachment(const Value& table, const std::string& name, std::size_t body, Selection where,
+                              const std::vector<std::string>& bodies, const std::vector<std::string>& links);
+void read_probes(const Value& root, const SceneObjects& objects, const std::vector<std::string>& bodies, Scene& scene);
 
 }  // namespace pliant

@@ -155,6 +155,12 @@ const Section& shell_section() {
                                  .summary = "What its resistance to bending is multiplied by: cloth of threads that "
                                             "slide bends more easily than its thickness says.",
                                  .fallback = "1.0",
+                                 .limits = kNotNegative},
+                                {.name = "strain_limit",
+                                 .summary = "How far it stretches in any direction before it becomes much stiffer, as "
+                                            "woven threads do once they are straight: 0.1 is a tenth of its length. "
+                                            "0 sets no limit.",
+                                 .fallback = "0.0",
                                  .limits = kNotNegative}}};
   return section;
 }

@@ -24,9 +24,10 @@ namespace pliant {
 struct SceneMesh {
   std::optional<MeshGenerator> generator;
   std::optional<ClothOptions> cloth;
-  std::shared_ptr<const TetMesh> given;  ///< from code
-  std::filesystem::path file;            ///< when there is nothing else
-  Vec3 scale = Vec3::Ones();             ///< then rotate, then translate
+  std::shared_ptr<const TetMesh> given;         ///< from code
+  std::shared_ptr<const TriangleMesh> surface;  ///< the same for shells and rigid bodies
+  std::filesystem::path file;                   ///< when there is nothing else
+  Vec3 scale = Vec3::Ones();                    ///< then rotate, then translate
   Vec3 axis = Vec3::UnitX();
   double angle = 0;
   Vec3 centre = Vec3::Zero();
@@ -110,7 +111,19 @@ struct SceneLoad {
 };
 
 /// What is recorded of a probe.
-enum class ProbeQuantity { position, displacement, velocity, reaction, contact_force, stress, volume, cavity, energy };
+enum class ProbeQuantity {
+  position,
+  displacement,
+  velocity,
+  reaction,
+  contact_force,
+  stress,
+  volume,
+  cavity,
+  energy,
+  force,  ///< of a spring, an attachment or a joint, as is its length
+  length
+};
 
 struct SceneProbe {
   std::string name;
@@ -118,6 +131,9 @@ struct SceneProbe {
   Selection where;
   std::vector<ProbeQuantity> quantities;
   std::string origin;
+  /// The spring, attachment or joint that it looks at, in place of a body.
+  std::optional<TieGroup::Kind> tie_kind = std::nullopt;
+  std::string tie = {};
 };
 
 struct SceneCollider {
@@ -144,15 +160,17 @@ struct SceneLink {
   std::string origin;
 };
 
-/// Vertices of a body that move with a link, or are tied to another body.
+/// Vertices of a body that move with a link, are tied to another body, or slide on one or in the world.
 struct SceneAttachment {
   std::string name;
   std::size_t body = 0;
   Selection where;
-  std::size_t link = 0;
-  std::optional<std::size_t> to_body;  ///< in place of a link
-  double stiffness = 0, damping = 0;   ///< of each tie, N/m and N s/m; no stiffness: chosen by the model
-  std::string origin;
+  std::optional<std::size_t> link = std::nullopt;
+  std::optional<std::size_t> to_body = std::nullopt;  ///< in place of a link; with neither, what slides, in the world
+  double stiffness = 0, damping = 0;                  ///< of each tie, N/m and N s/m; no stiffness: chosen by the model
+  TieFreedom freedom = TieFreedom::none;
+  Vec3 direction = Vec3::UnitX();  ///< of the line, or normal to the plane
+  std::string origin = {};
 };
 
 struct SceneSpring {
@@ -196,6 +214,7 @@ struct SceneOutput {
   bool pictures = false;
   int checkpoint_every = 50;              ///< steps; 0: at the end
   std::vector<std::string> exports = {};  ///< formats to write besides when the run ends
+  bool visual = false;                    ///< exports show the visual meshes of bodies that have one
 };
 
 /// How pictures of a run look; what is not given is chosen from all frames at once.
@@ -247,10 +266,11 @@ struct SceneChanges {
 
 /// What code can put into a scene beside its text.
 struct SceneObjects {
-  std::map<std::string, std::shared_ptr<const TetMesh>> meshes;    ///< what the key 'mesh' may name
-  std::map<std::string, std::vector<Index>> vertices;              ///< what the text of a selection may be
-  std::map<std::string, std::shared_ptr<DrivenPositions>> driven;  ///< the motion of scripts, by their names
-  std::map<std::string, std::shared_ptr<const double>> factors;    ///< of loads, by their names
+  std::map<std::string, std::shared_ptr<const TetMesh>> meshes;         ///< what the key 'mesh' may name
+  std::map<std::string, std::shared_ptr<const TriangleMesh>> surfaces;  ///< likewise, of shells and rigid bodies
+  std::map<std::string, std::vector<Index>> vertices;                   ///< what the text of a selection may be
+  std::map<std::string, std::shared_ptr<DrivenPositions>> driven;       ///< the motion of scripts, by their names
+  std::map<std::string, std::shared_ptr<const double>> factors;         ///< of loads, by their names
   std::vector<std::shared_ptr<const Energy>> energies;
 };
 
@@ -271,8 +291,10 @@ std::shared_ptr<const Model> build_model(const Scene& scene);
 
 /// The scene after one of its cuts: the body's mesh, in place of how it was made, and selections of vertices by number
 /// with the copies of these vertices. `origin` gets, for each vertex of the new mesh, the one it was or is a copy of.
-/// Throws InputError when the cut passes between no two elements, and where parts of the scene cannot follow it.
-Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std::vector<Index>& origin);
+/// The cut is given where the body's vertices are in `where`; empty: at rest. Throws InputError when the cut passes
+/// between no two elements, and where parts of the scene cannot follow it.
+Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std::vector<Index>& origin,
+                std::span<const Vec3> where = {});
 
 /// What the scene asks of a solver beyond its model.
 SceneDemands demands_of(const Scene& scene);

@@ -145,6 +145,7 @@ class JointMaker {
 
   void add_sliding(const Vec3& place) {
     Tie tie = tie_of(place, place);
+    tie.freedom = TieFreedom::line;
     if (!other_) {
       tie.axis = axis_;
     } else {

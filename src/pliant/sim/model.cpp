@@ -70,6 +70,8 @@ void check_shell(const ShellMaterial& shell, const std::string& name) {
   if (!(shell.young > 0) || !std::isfinite(shell.young)) fail("Young's modulus of a shell must be positive (Pa)");
   if (!(shell.poisson > -1 && shell.poisson <= 0.5)) fail("Poisson's ratio of a shell lies between -1 and 0.5");
   if (!(shell.bending >= 0) || !std::isfinite(shell.bending)) fail("'bending' of a shell must not be negative");
+  if (!(shell.strain_limit >= 0) || !std::isfinite(shell.strain_limit))
+    fail("'strain_limit' of a shell must be positive, or 0 for none");
 }
 
 void require_finite(const Vec3& v, const std::string& what) {
@@ -165,8 +167,18 @@ std::size_t ModelBuilder::add_rigid(const RigidOptions& from) {
 }
 
 void ModelBuilder::add_joint(const JointOptions& options) {
-  const std::vector<Tie> ties = make_joint(options, bodies_);
+  add_ties(TieGroup::Kind::joint, options.name, options.body, make_joint(options, bodies_));
+}
+
+void ModelBuilder::add_spring(const SpringOptions& options) {
+  add_ties(TieGroup::Kind::spring, options.name, options.body, {make_spring(options, bodies_)});
+}
+
+void ModelBuilder::add_ties(TieGroup::Kind kind, const std::string& name, std::size_t body,
+                            const std::vector<Tie>& ties) {
+  const auto first = static_cast<Index>(ties_.size());
   ties_.insert(ties_.end(), ties.begin(), ties.end());
+  tie_groups_.push_back({kind, name, body, {first, static_cast<Index>(ties_.size())}});
 }
 
 void ModelBuilder::add_solid(const BodyOptions& options, Body& body) const {
@@ -411,8 +423,7 @@ void ModelBuilder::add_penalty(Model& model, bool links_only) const {
 }
 
 void ModelBuilder::add_attachment(const AttachmentOptions& options) {
-  const std::vector<Tie> ties = make_attachment(options, bodies_);
-  ties_.insert(ties_.end(), ties.begin(), ties.end());
+  add_ties(TieGroup::Kind::attachment, options.name, options.body, make_attachment(options, bodies_));
 }
 
 std::shared_ptr<const Model> ModelBuilder::build() {
@@ -432,6 +443,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   for (const auto& energy : energies_) model->energies_.push_back(energy.get());
   if (!ties_.empty()) {
     model->ties_ = std::make_shared<TieEnergy>(ties_);
+    model->tie_groups_ = tie_groups_;
     model->energies_.push_back(model->ties_.get());
   }
   model->carried_ = carried_;

@@ -163,6 +163,8 @@ class Model {
   std::span<const std::shared_ptr<const Energy>> more_energies() const { return more_energies_; }
   /// Springs between places, and attachments of bodies to each other; null when there are none.
   const TieEnergy* ties() const { return ties_.get(); }
+  /// Whose they are.
+  const std::vector<TieGroup>& tie_groups() const { return tie_groups_; }
   /// The vertices of the surfaces of rigid bodies, as sums of nodes. Behind the nodes they are what is drawn.
   const std::vector<CarriedPoint>& carried() const { return carried_; }
   /// Positions, or whatever is linear in them, of the nodes and of what they carry.
@@ -195,6 +197,7 @@ class Model {
   std::vector<const Energy*> energies_;
   std::vector<std::shared_ptr<const Energy>> more_energies_;
   std::shared_ptr<const TieEnergy> ties_;
+  std::vector<TieGroup> tie_groups_;
   std::vector<CarriedPoint> carried_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
@@ -238,7 +241,7 @@ class ModelBuilder {
   /// Any load. Throws InputError.
   void add_load(LoadOptions options);
   /// Between bodies that are there already. Throws InputError.
-  void add_spring(const SpringOptions& options) { ties_.push_back(make_spring(options, bodies_)); }
+  void add_spring(const SpringOptions& options);
   void add_attachment(const AttachmentOptions& options);
   void add_joint(const JointOptions& options);
   /// Any further potential of the positions; its stencils name global nodes.
@@ -255,6 +258,7 @@ class ModelBuilder {
   void add_penalty(Model& model, bool links_only) const;
   void add_solid(const BodyOptions& options, Body& body) const;
   void add_network(const BodyOptions& options, Body& body) const;
+  void add_ties(TieGroup::Kind kind, const std::string& name, std::size_t body, const std::vector<Tie>& ties);
   void check_nodes(const std::vector<Index>& nodes, const std::string& what) const;
 
   std::vector<Body> bodies_;
@@ -272,6 +276,7 @@ class ModelBuilder {
   std::vector<SurfaceLoad> surface_loads_;
   std::vector<std::shared_ptr<const Energy>> energies_;
   std::vector<Tie> ties_;
+  std::vector<TieGroup> tie_groups_;
   std::vector<CarriedPoint> carried_;
   Vec3 gravity_ = Vec3::Zero();
   Keyframes<Vec3> gravity_keyframes_;

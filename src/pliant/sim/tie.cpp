@@ -74,6 +74,17 @@ double node_stiffness(const Body& body) {
   return sum / static_cast<double>(body.lame.size()) * element_size(body);
 }
 
+/// A tie across a gap pulls at the last element beside it by a lever as long as the gap.
+void check_near(const std::string& what, const Body& body, const Anchor& anchor, const Body& other) {
+  const double far =
+      std::min(size_of(other) / 2, other.is_solid() && !other.rigid ? element_size(other) : size_of(other));
+  if (anchor.distance > far)
+    throw InputError(
+        fmt::format("{}: what is selected of body '{}' lies {:.3g} m away from body '{}', whose elements are {:.3g} m "
+                    "large; select what is near it, or bring the bodies together",
+                    what, body.name, anchor.distance, other.name, far));
+}
+
 }  // namespace
 
 Tie make_spring(const SpringOptions& options, const std::vector<Body>& bodies) {
@@ -113,33 +124,100 @@ Tie make_spring(const SpringOptions& options, const std::vector<Body>& bodies) {
   return tie;
 }
 
+namespace {
+
+/// F a of the element's corners, the first of its nodes: a direction that turns and stretches with them.
+void add_axis(const Body& body, std::size_t element, const Vec3& a, Tie& tie) {
+  const Vec3 slopes = body.elements->inverse_edges()[element] * a;
+  const std::array<double, 4> weights = {-slopes.sum(), slopes[0], slopes[1], slopes[2]};
+  const std::size_t first = element * at(body.elements->reference().nodes());
+  tie.axis_weights.assign(tie.nodes.size(), 0.0);
+  for (std::size_t k = 0; k < 4; ++k) {
+    const Index node = body.nodes.begin + body.elements->elements()[first + k];
+    auto found = std::find(tie.nodes.begin(), tie.nodes.end(), node);
+    if (found == tie.nodes.end()) {  // the place is on the face that is opposite to this corner
+      tie.weights.push_back(0);
+      tie.axis_weights.push_back(0);
+      found = tie.nodes.insert(tie.nodes.end(), node);
+    }
+    tie.axis_weights[static_cast<std::size_t>(found - tie.nodes.begin())] = weights[k];
+  }
+}
+
+/// Each vertex goes along a line, or over a plane, through where it is at rest. Of a body this turns with the element
+/// that is nearest there; of a rigid one it is the same everywhere.
+std::vector<Tie> make_sliding(const AttachmentOptions& options, const std::vector<Body>& bodies) {
+  const std::string what = fmt::format("attachment '{}'", options.name);
+  const Body& body = body_of(what, options.body, bodies);
+  const Body* other = options.to_body ? &body_of(what, *options.to_body, bodies) : nullptr;
+  if (!options.direction.allFinite() || !(options.direction.norm() > 0))
+    throw InputError(fmt::format("{}: what slides needs a direction that is not zero", what));
+  if (other && !other->is_solid())
+    throw InputError(
+        fmt::format("{}: body '{}' is no solid, and has no direction to slide along; let [contact] hold it there", what,
+                    other->name));
+  if (other && !other->rigid && options.freedom == TieFreedom::plane)
+    throw InputError(fmt::format(
+        "{}: body '{}' is soft, and its surface does not stay a plane; slide over a rigid body or the world, or take "
+        "[contact] without friction",
+        what, other->name));
+  const double own = node_stiffness(body);
+  const double stiffness =
+      options.stiffness > 0 ? options.stiffness
+                            : kTieOverElement * (other && !other->rigid ? std::min(own, node_stiffness(*other)) : own);
+  check_tie(what, stiffness, options.damping);
+  const Vec3 direction = options.direction.normalized();
+  const std::optional<AnchorFinder> finder = other ? std::optional<AnchorFinder>(*other) : std::nullopt;
+  std::vector<Tie> ties;
+  for (Index i : body.nodes_of(options.vertices)) {
+    Tie tie{{}, {}, Vec3::Zero(), stiffness, 0, options.damping};
+    tie.freedom = options.freedom;
+    const Anchor place{{i}, {1}, 0, -1};
+    add_end(body, place, 1, tie);
+    if (!other) {
+      tie.offset = rest_place(body, place);
+      tie.axis = direction;
+    } else {
+      const Anchor anchor = finder->find(rest_place(body, place));
+      if (!other->rigid) check_near(what, body, anchor, *other);
+      add_end(*other, anchor, -1, tie);
+      add_axis(*other, at(anchor.element), direction, tie);
+    }
+    ties.push_back(std::move(tie));
+  }
+  return ties;
+}
+
+}  // namespace
+
 std::vector<Tie> make_attachment(const AttachmentOptions& options, const std::vector<Body>& bodies) {
   const std::string what = fmt::format("attachment '{}'", options.name);
-  const Body &body = body_of(what, options.body, bodies), &other = body_of(what, options.to_body, bodies);
+  const Body& body = body_of(what, options.body, bodies);
+  if (!options.to_body && options.freedom == TieFreedom::none)
+    throw InputError(
+        fmt::format("{}: it needs a body to fasten '{}' to, or a direction to slide along", what, body.name));
   if (options.body == options.to_body)
     throw InputError(fmt::format("{}: body '{}' cannot be attached to itself; name another body", what, body.name));
   if (body.rigid)
-    throw InputError(fmt::format("{}: body '{}' is rigid; fasten the other one to it (body = \"{}\", to_body = \"{}\")",
-                                 what, body.name, other.name, body.name));
+    throw InputError(
+        options.to_body
+            ? fmt::format("{}: body '{}' is rigid; fasten the other one to it (body = \"{}\", to_body = \"{}\")", what,
+                          body.name, body_of(what, *options.to_body, bodies).name, body.name)
+            : fmt::format("{}: body '{}' is rigid, and slides by [[joint]] with kind = \"slider\"", what, body.name));
   if (options.vertices.empty()) throw InputError(fmt::format("{}: it selects no vertices", what));
+  if (options.freedom != TieFreedom::none) return make_sliding(options, bodies);
+  const Body& other = body_of(what, *options.to_body, bodies);
   const double stiffness = options.stiffness > 0
                                ? options.stiffness
                                : kTieOverElement * std::min(node_stiffness(body), node_stiffness(other));
   check_tie(what, stiffness, options.damping);
   const AnchorFinder finder(other);
-  // A tie across a gap pulls at the last element beside it by a lever as long as the gap.
-  const double far =
-      std::min(size_of(other) / 2, other.is_solid() && !other.rigid ? element_size(other) : size_of(other));
   std::vector<Tie> ties;
   for (Index i : body.nodes_of(options.vertices)) {
     const Anchor own{{i}, {1}, 0, -1};
     const Vec3 place = rest_place(body, own);
     const Anchor anchor = finder.find(place);
-    if (anchor.distance > far)
-      throw InputError(fmt::format(
-          "{}: what is selected of body '{}' lies {:.3g} m away from body '{}', whose elements are {:.3g} m "
-          "large; select what is near it, or bring the bodies together",
-          what, body.name, anchor.distance, other.name, far));
+    check_near(what, body, anchor, other);
     // Solids go on beyond their surface; from others it keeps its distance as a spring does.
     const bool keeps_distance = !other.is_solid() && anchor.distance > 1e-3 * size_of(other);
     Tie tie{{}, {}, Vec3::Zero(), stiffness, keeps_distance ? anchor.distance : 0, options.damping};

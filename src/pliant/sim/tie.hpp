@@ -23,14 +23,26 @@ struct SpringOptions {
   double damping = 0;                  ///< along the spring, N s/m
 };
 
-/// Vertices of a body that are tied to another body where this is nearest, for ModelBuilder.
+/// Vertices of a body that are tied to another body where this is nearest, or that slide along a line or over a plane
+/// of it or of the world, for ModelBuilder.
 struct AttachmentOptions {
   std::string name = "attachment";
   std::size_t body = 0;
   std::vector<Index> vertices;
-  std::size_t to_body = 0;
+  std::optional<std::size_t> to_body;  ///< none: the world, for what slides
   double stiffness = 0;  ///< of each tie, N/m; zero: a hundred times that of an element of the softer body
-  double damping = 0;    ///< of each tie, N s/m
+  double damping = 0;    ///< of each tie, of what slides along its way, N s/m
+  TieFreedom freedom = TieFreedom::none;
+  Vec3 direction = Vec3::UnitX();  ///< of the line or the plane's normal, as the other body is at rest
+};
+
+/// The ties of a model that one spring, attachment or joint is made of.
+struct TieGroup {
+  enum class Kind { spring, attachment, joint };
+  Kind kind = Kind::spring;
+  std::string name;
+  std::size_t body = 0;  ///< whose places are the first ends
+  Range ties;            ///< of TieEnergy::ties()
 };
 
 /// Throw InputError.

@@ -78,11 +78,11 @@ BuiltScene build_scene(Scene scene, std::vector<Hold> holds) {
   return built;
 }
 
-CutScene make_cut(const BuiltScene& before, const SceneCut& cut) {
+CutScene make_cut(const BuiltScene& before, const SceneCut& cut, std::span<const Vec3> where) {
   std::vector<Index> vertices;
   std::vector<std::shared_ptr<DrivenPositions>> driven;
   CutScene after;
-  after.built.scene = cut_scene(before.scene, *before.model, cut, vertices);
+  after.built.scene = cut_scene(before.scene, *before.model, cut, vertices, where);
   after.built.holds = with_copies(before.holds, cut, vertices, before.model->bodies()[cut.body].vertices().size());
   const KeepDriven keep(before.scene);
   after.built.model = build(after.built.scene, after.built.holds, driven);

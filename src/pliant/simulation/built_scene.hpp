@@ -32,7 +32,7 @@ struct CutScene {
 
 /// Cuts a body of a scene: its mesh, selections, holds and model. What belongs to a solver or a state follows in
 /// Simulation::after_cut. Throws InputError as cut_scene does; nothing has changed then.
-CutScene make_cut(const BuiltScene& before, const SceneCut& cut);
+CutScene make_cut(const BuiltScene& before, const SceneCut& cut, std::span<const Vec3> where = {});
 
 /// Whether a cut is to be made before a step that begins at `time`.
 bool is_due(const SceneCut& cut, double time, double dt);

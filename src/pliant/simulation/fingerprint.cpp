@@ -52,6 +52,7 @@ std::uint64_t hash_materials(const Model& model) {
     if (body.shell) {
       const ShellMaterial& shell = body.shell->material();
       for (double number : {shell.young, shell.poisson, shell.thickness, shell.bending}) hash.add(number);
+      if (shell.strain_limit > 0) hash.add(shell.strain_limit);
       continue;
     }
     if (!body.is_solid()) {
@@ -85,6 +86,7 @@ std::uint64_t hash_materials(const Model& model) {
       hash.add(VecX(tie.offset));
       for (double number : {tie.stiffness, tie.rest_length, tie.damping}) hash.add(number);
       if (tie.side != TieSide::always) hash.add(static_cast<std::int64_t>(tie.side));
+      if (tie.freedom == TieFreedom::plane) hash.add(static_cast<std::int64_t>(tie.freedom));
       if (tie.slides()) {
         hash.add(VecX(tie.axis));
         for (double weight : tie.axis_weights) hash.add(weight);

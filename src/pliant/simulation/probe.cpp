@@ -46,6 +46,10 @@ std::vector<std::string> columns_of(ProbeQuantity quantity) {
       return {"cavity (m^3)"};
     case ProbeQuantity::energy:
       return {"elastic_energy (J)", "kinetic_energy (J)"};
+    case ProbeQuantity::force:
+      return vector("force", "N");
+    case ProbeQuantity::length:
+      return {"length (m)"};
   }
   return {};
 }
@@ -70,6 +74,14 @@ std::vector<Index> elements_of(const Body& body, const std::vector<Index>& nodes
   return found;
 }
 
+/// A part of the scene that its reader has found to be there.
+Range ties_of(const Model& model, TieGroup::Kind kind, const std::string& name) {
+  const auto& groups = model.tie_groups();
+  const auto found = std::find_if(groups.begin(), groups.end(),
+                                  [&](const TieGroup& group) { return group.kind == kind && group.name == name; });
+  return found == groups.end() ? Range{0, 0} : found->ties;
+}
+
 Vec3 sum(const std::vector<Index>& nodes, const VecX& v) {
   Vec3 total = Vec3::Zero();
   for (Index i : nodes) total += node(v, i);
@@ -80,13 +92,25 @@ Vec3 sum(const std::vector<Index>& nodes, const VecX& v) {
 
 ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : model_(std::move(model)) {
   for (const SceneProbe& from : scene.probes) {
+    for (ProbeQuantity quantity : from.quantities)
+      for (const std::string& column : columns_of(quantity)) columns_.push_back(from.name + "." + column);
+    if (from.tie_kind) {
+      const Range ties = ties_of(*model_, *from.tie_kind, from.tie);
+      if (ties.size() == 0)
+        throw InputError(
+            fmt::format("{}probe '{}': what it looks at, '{}', is no tie of bodies; one to a [[link]] "
+                        "moves with it and has no force of its own",
+                        from.origin.empty() ? "" : from.origin + ": ", from.name, from.tie));
+      probes_.push_back({from.name, 0, {}, {}, {}, from.quantities, ties});
+      continue;
+    }
     const Body& body = model_->bodies()[from.body];
     const auto fail = [&](const std::string& what) {
       throw InputError(fmt::format("{}probe '{}': {}", from.origin.empty() ? "" : from.origin + ": ", from.name, what));
     };
     const std::vector<Index> vertices = select(from.where, body);
     if (vertices.empty()) fail(fmt::format("'where' = {} selects no vertex of body '{}'", from.where.text, body.name));
-    Probe probe{from.name, from.body, body.nodes_of(vertices), {}, {}, from.quantities};
+    Probe probe{from.name, from.body, body.nodes_of(vertices), {}, {}, from.quantities, {0, 0}};
     for (Index& i : probe.nodes) i += body.nodes.begin;
     std::sort(probe.nodes.begin(), probe.nodes.end());
     if (has_any(from, is_of_elements)) {
@@ -107,8 +131,6 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
       if (!probe.cavity.is_closed())
         fail("'cavity' needs a closed wall, and the selected faces have a rim; select all of it, such as \"inner\"");
     }
-    for (ProbeQuantity quantity : from.quantities)
-      for (const std::string& column : columns_of(quantity)) columns_.push_back(from.name + "." + column);
     probes_.push_back(std::move(probe));
   }
 }
@@ -131,6 +153,25 @@ ProbeSet::Elements ProbeSet::sum_elements(const Probe& probe, const State& state
   return sums;
 }
 
+/// Forces are sums over the ties, with that of their damping at the present velocities; lengths are means.
+void ProbeSet::sample_ties(const Probe& probe, const State& state, std::vector<double>& values) const {
+  Vec3 force = Vec3::Zero();
+  double length = 0;
+  for (Index t = probe.ties.begin; t < probe.ties.end; ++t) {
+    const Tie& tie = model_->ties()->ties()[at(t)];
+    force += TieEnergy::force(tie, state.x, state.time);
+    Vec3 rate = Vec3::Zero();
+    for (std::size_t a = 0; a < tie.nodes.size(); ++a) rate += tie.weights[a] * node(state.v, tie.nodes[a]);
+    if (tie.damping > 0) force -= tie.damping * TieDamping::directions(tie, state.x, state.time) * rate;
+    length += tie.difference(state.x, state.time).norm() / static_cast<double>(probe.ties.size());
+  }
+  for (ProbeQuantity quantity : probe.quantities)
+    if (quantity == ProbeQuantity::force)
+      values.insert(values.end(), force.begin(), force.end());
+    else
+      values.push_back(length);
+}
+
 std::vector<double> ProbeSet::sample(Simulation& simulation) const {
   std::vector<double> values;
   const State& state = *simulation.state();
@@ -141,6 +182,10 @@ std::vector<double> ProbeSet::sample(Simulation& simulation) const {
   });
   const std::optional<VecX> supports = reacts ? simulation.stepper().support_forces() : std::nullopt;
   for (const Probe& probe : probes_) {
+    if (probe.ties.size() > 0) {
+      sample_ties(probe, state, values);
+      continue;
+    }
     const double share = 1 / static_cast<double>(probe.nodes.size());
     const Elements elements = sum_elements(probe, state);
     for (ProbeQuantity quantity : probe.quantities) switch (quantity) {
@@ -185,6 +230,9 @@ std::vector<double> ProbeSet::sample(Simulation& simulation) const {
           values.push_back(kinetic);
           break;
         }
+        case ProbeQuantity::force:
+        case ProbeQuantity::length:
+          break;  // of ties
       }
   }
   return values;

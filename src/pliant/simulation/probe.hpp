@@ -31,6 +31,7 @@ class ProbeSet {
     std::vector<Index> elements;  ///< of the body
     FaceSet cavity;
     std::vector<ProbeQuantity> quantities;
+    Range ties = {0, 0};  ///< in place of nodes
   };
   /// Sums over the elements of a probe.
   struct Elements {
@@ -38,6 +39,7 @@ class ProbeSet {
     double volume = 0;           ///< m^3
     double energy = 0;           ///< J
   };
+  void sample_ties(const Probe& probe, const State& state, std::vector<double>& values) const;
   Elements sum_elements(const Probe& probe, const State& state) const;
 
   std::shared_ptr<const Model> model_;

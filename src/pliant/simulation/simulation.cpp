@@ -48,7 +48,13 @@ BuiltScene Simulation::built() const {
 }
 
 void Simulation::rebuild(Scene scene) {
-  if (cuts_made_ > 0) throw InputError("bodies have been cut; make other changes to a simulation before its first cut");
+  for (std::size_t k = 0; k < cuts_made_; ++k)
+    for (const SceneCut& cut : scene.cuts)
+      if (cut.name == given_.scene.cuts[k].name)
+        throw InputError(
+            fmt::format("cut '{}' has been made, and would be made again; begin with the scene as it is now, which has "
+                        "the cut meshes (Simulation::built)",
+                        cut.name));
   Simulation next = with_scene(build_scene(std::move(scene)));
   if (next.state_->x.size() == state_->x.size()) {
     *state_ = *next.state_;
@@ -84,6 +90,19 @@ Simulation Simulation::after_cut(const CutScene& cut) const {
   Simulation next(std::move(built));
   *next.state_ = carry_over_cut(*model_, *state_, *next.model_, cut.origin);
   return next;
+}
+
+std::vector<Index> Simulation::cut(const SceneCut& cut, CutPlace place) {
+  if (cut.body >= model_->bodies().size())
+    throw InputError(
+        fmt::format("cut '{}' names body {}, but there are {}", cut.name, cut.body, model_->bodies().size()));
+  std::vector<Vec3> where;
+  if (const Body& body = model_->bodies()[cut.body]; place == CutPlace::now)
+    for (Index v = 0; v < static_cast<Index>(body.vertices().size()); ++v)
+      where.push_back(node(state_->x, body.nodes.begin + v));
+  CutScene made = make_cut(built(), cut, where);
+  *this = after_cut(made);
+  return std::move(made.origin);
 }
 
 std::vector<Index> Simulation::make_due_cuts() {

@@ -8,6 +8,9 @@
 
 namespace pliant {
 
+/// Where the surface of a cut is given: with the body at rest, or as it is now.
+enum class CutPlace { rest, now };
+
 /// A scene that runs: its model, its stepper and a state, held together for whoever embeds the library. The command
 /// line, the viewer and the Python module step this and nothing else. A scene with cuts changes its model as it goes
 /// on.
@@ -20,9 +23,13 @@ class Simulation {
   explicit Simulation(BuiltScene built);
 
   /// Goes on with another scene: nodes of bodies that have the same name and as many nodes as before keep positions and
-  /// velocities, other bodies begin as their scene says, time goes on. On an exception nothing has changed. Throws
-  /// InputError when bodies have been cut already.
+  /// velocities, other bodies begin as their scene says, time goes on. On an exception nothing has changed. After cuts
+  /// of the scene, begin with built().scene, in which bodies have their cut meshes: throws InputError for a scene that
+  /// would make them again.
   void rebuild(Scene scene);
+  /// Cuts a body now, beyond what the scene says. Returns for each node of the new model the one it was or is a copy
+  /// of. scene() then has the cut mesh, and is what snapshots belong to. Throws InputError as make_cut does.
+  std::vector<Index> cut(const SceneCut& cut, CutPlace place = CutPlace::rest);
   void set_time_step(double seconds);
 
   /// Simulations that go on from the present state of this one, which stays as it is: with another scene, as rebuild()
@@ -38,6 +45,8 @@ class Simulation {
   const std::vector<Hold>& holds() const { return holds_; }
   /// All three, with the cuts that are still to come.
   BuiltScene built() const;
+  /// As it was before the cuts of the scene.
+  const BuiltScene& given() const { return given_; }
   /// To be read and written between steps. The object and its arrays stay where they are in memory, whatever is stepped
   /// or loaded; only a cut, the way back over one, or a rebuild that changes the number of nodes makes a new one.
   const std::shared_ptr<State>& state() const { return state_; }

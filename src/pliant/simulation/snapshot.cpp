@@ -6,7 +6,7 @@ namespace pliant {
 
 namespace {
 
-constexpr std::string_view kMagic = "PLIANT-SNAPSHOT-1\n";  // the digit is the format's version
+constexpr std::string_view kMagic = "PLIANT-SNAPSHOT-2\n";  // the digit is the format's version
 
 void put(const VecX& x, ByteWriter& out) { out.put_array(x.data(), static_cast<std::size_t>(x.size())); }
 void put(const std::vector<double>& x, ByteWriter& out) { out.put_array(x.data(), x.size()); }

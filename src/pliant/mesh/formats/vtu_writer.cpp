@@ -230,10 +230,12 @@ void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data) {
   write_vtu(path, grid);
 }
 
-void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames) {
+void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames, std::string_view comment) {
   std::string text =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "
-      "byte_order=\"LittleEndian\">\n<Collection>\n";
+      "byte_order=\"LittleEndian\">\n";
+  if (!comment.empty()) text += fmt::format("<!-- {} -->\n", comment);
+  text += "<Collection>\n";
   for (const PvdFrame& frame : frames) {
     text += fmt::format("<DataSet timestep=\"{}\" part=\"0\" file=\"{}\"/>\n", frame.time, escaped(frame.file));
   }

@@ -67,6 +67,6 @@ struct PvdFrame {
 };
 
 /// Writes the list that makes a film of many .vtu files; as whole as a .vtu.
-void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames);
+void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames, std::string_view comment = "");
 
 }  // namespace pliant

@@ -1,8 +1,9 @@
 // Struts of a cubic lattice: the cells of a grid, alternating narrow (a strut) and wide (an opening) along each axis,
-// that lie in a strut along at least two axes.
+// that lie in a strut along at least two axes. An axis without openings is one strut as wide as the lattice: a net.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "pliant/base/error.hpp"
@@ -21,9 +22,6 @@ struct Ticks {
 };
 
 Ticks ticks(double origin, double size, Index openings, double strut, Index across) {
-  const double opening = (size - (openings + 1) * strut) / openings;
-  const Index in_opening = cells_for(opening, strut / across, 1);
-  const double pitch = strut + opening;
   Ticks result;
   const auto add = [&](double begin, double length, Index count, bool is_strut) {
     for (Index i = 0; i < count; ++i) {
@@ -32,7 +30,11 @@ Ticks ticks(double origin, double size, Index openings, double strut, Index acro
       result.beside.push_back(is_strut || i == 0);
     }
   };
-  for (Index o = 0; o <= openings; ++o) {
+  const double opening = openings > 0 ? (size - (openings + 1) * strut) / openings : 0;
+  const Index in_opening = openings > 0 ? cells_for(opening, strut / across, 1) : 0;
+  const double pitch = strut + opening;
+  if (openings == 0) add(0, size, cells_for(size, strut / across, 1), true);
+  for (Index o = 0; o <= openings && openings > 0; ++o) {
     add(o * pitch, strut, across, true);
     if (o < openings) add(o * pitch + strut, opening, in_opening, false);
   }
@@ -51,8 +53,8 @@ void check(const LatticeOptions& options) {
   for (std::size_t a = 0; a < 3; ++a) {
     const double size = options.size[static_cast<Eigen::Index>(a)];
     check_length(kind, "size", size);
-    check_count(kind, "cells", options.cells[a], 1);
-    if (!((options.cells[a] + 1.0) * options.strut < size)) {
+    check_count(kind, "cells", options.cells[a], 0);
+    if (options.cells[a] > 0 && !((options.cells[a] + 1.0) * options.strut < size)) {
       throw InputError(
           fmt::format("lattice: {} struts of {} m leave no openings in {} m along {}; use thinner struts or fewer "
                       "cells.",
@@ -60,6 +62,8 @@ void check(const LatticeOptions& options) {
     }
     vertices *= size / options.strut * options.across + options.cells[a] + 2.0;
   }
+  if (std::count(options.cells.begin(), options.cells.end(), 0) > 1)
+    throw InputError("lattice: a net has no openings along one axis; along two, it is a box without holes: use 'box'.");
   check_total(kind, vertices, 5 * vertices);  // of the grid, holes and all: it is walked through
 }
 

@@ -14,29 +14,26 @@ double inverse_mass_of(const double* nodes, const double* axes, Index node, std:
   return nodes[4 * i + 3] * (axes ? axes[3 * i + axis] : 1.0);
 }
 
-Mat3 cross(const Vec3& a) {
-  Mat3 m;
-  m << 0, -a.z(), a.y(), a.z(), 0, -a.x(), -a.y(), a.x(), 0;
-  return m;
-}
-
 }  // namespace
 
 /// To the node itself, or to those of the grid that it hangs in.
 void SpringForces::add_share(Point& point, Index node, double weight, double axis_weight,
                              const BackgroundGrid* grid) const {
-  const auto add = [&](Index unknown, double share, double axis_share = 0) {
+  const auto add = [&](Index unknown, double share, double axis_share) {
     if (share == 0 && axis_share == 0) return;
     const auto found =
         std::find_if(point.shares.begin(), point.shares.end(), [&](const Share& s) { return s.node == unknown; });
-    if (found == point.shares.end())
+    if (found == point.shares.end()) {
       point.shares.push_back({unknown, share, axis_share});
-    else
-      found->weight += share;
+      return;
+    }
+    found->weight += share;
+    found->axis_weight += axis_share;
   };
   if (!grid) return add(node, weight, axis_weight);
   const GridPoint& at_node = grid->points()[at(node)];
-  for (std::size_t c = 0; c < 8; ++c) add(at_node.nodes[c], weight * at_node.weights[c]);
+  for (std::size_t c = 0; c < 8; ++c)
+    add(at_node.nodes[c], weight * at_node.weights[c], axis_weight * at_node.weights[c]);
 }
 
 void SpringForces::begin_step(std::span<const Grab> grabs, const TieEnergy* ties, const VecX& x_n, double time,
@@ -63,10 +60,8 @@ void SpringForces::add_tie(const Tie& tie, const VecX& x_n, double time, double 
   const double resistance = tie.damping / h;
   point.side = tie.side;
   if (tie.slides()) {
-    point.along = Along::across;
-    point.direction = tie.axis;
-    points_.push_back(std::move(point));
-    return;
+    point.tie = &tie;
+    return add_sliding(std::move(point), x_n, d_n, resistance);
   }
   if (tie.rest_length == 0) {
     point.target += resistance / (tie.stiffness + resistance) * d_n;
@@ -83,6 +78,25 @@ void SpringForces::add_tie(const Tie& tie, const VecX& x_n, double time, double 
   point.rest_length = d_n.norm();
   point.stiffness = resistance;
   points_.push_back(std::move(point));
+}
+
+/// Its resistance is along the directions in which it is free, as they are where the step begins.
+void SpringForces::add_sliding(Point point, const VecX& x_n, const Vec3& d_n, double resistance) {
+  const Tie& tie = *point.tie;
+  point.along = Along::across;
+  point.direction = tie.axis;
+  points_.push_back(point);
+  const Vec3 a = tie.direction(x_n);
+  if (!(resistance > 0) || !(a.norm() > 0)) return;
+  std::vector<Vec3> free = {a.normalized()};
+  if (tie.freedom == TieFreedom::plane) free = {free[0].unitOrthogonal(), free[0].cross(free[0].unitOrthogonal())};
+  point.along = Along::direction;
+  point.stiffness = resistance;
+  for (const Vec3& direction : free) {
+    point.direction = direction;
+    point.rest_length = direction.dot(d_n);
+    points_.push_back(point);
+  }
 }
 
 void SpringForces::update(double* nodes, const double* axes) {
@@ -136,7 +150,8 @@ void SpringForces::update_along(Point& point, double* nodes, const double* axes)
   point.force = updated;
 }
 
-/// With e = a x d, J_i = w_i [a]x - v_i [d]x and forces J_i^T p: p = k e for the e that they leave, taken as linear.
+/// With e and what it changes by as nodes do, J_i, of Tie::excess, and forces J_i^T p: p = k e for the e that they
+/// leave, taken as linear.
 void SpringForces::update_across(Point& point, double* nodes, const double* axes) const {
   Vec3 d = -point.target, a = point.direction;
   for (const Share& share : point.shares) {
@@ -148,9 +163,9 @@ void SpringForces::update_across(Point& point, double* nodes, const double* axes
                 inverse_mass_of(nodes, axes, share.node, 2));
   };
   Mat3 W = Mat3::Zero();
-  Vec3 without = a.cross(d);
+  Vec3 without = point.tie->excess(a, d);
   for (const Share& share : point.shares) {
-    const Mat3 J = share.weight * cross(a) - share.axis_weight * cross(d);
+    const Mat3 J = point.tie->excess_by_node(a, d, share.weight, share.axis_weight);
     const Vec3 w = inverse_mass(share);
     W += J * w.asDiagonal() * J.transpose();
     without += h2_ * (J * w.cwiseProduct(share.pull));
@@ -158,7 +173,7 @@ void SpringForces::update_across(Point& point, double* nodes, const double* axes
   const Mat3 system = Mat3::Identity() + h2_ * point.stiffness * W;
   const Vec3 p = system.ldlt().solve(point.stiffness * without);
   for (Share& share : point.shares) {
-    const Mat3 J = share.weight * cross(a) - share.axis_weight * cross(d);
+    const Mat3 J = point.tie->excess_by_node(a, d, share.weight, share.axis_weight);
     const Vec3 updated = J.transpose() * p;
     Vec3::Map(nodes + 4 * at(share.node)) -= h2_ * inverse_mass(share).cwiseProduct(updated - share.pull);
     share.pull = updated;

@@ -48,11 +48,13 @@ class SpringForces {
     Along along = Along::everything;
     double rest_length = 0;  ///< m
     TieSide side = TieSide::always;
+    const Tie* tie = nullptr;  ///< of one that slides
     Vec3 direction = Vec3::Zero();
     Vec3 force = Vec3::Zero();  ///< p, N
   };
   void add_share(Point& point, Index node, double weight, double axis_weight, const BackgroundGrid* grid) const;
   void add_tie(const Tie& tie, const VecX& x_n, double time, double h, const BackgroundGrid* grid);
+  void add_sliding(Point point, const VecX& x_n, const Vec3& d_n, double resistance);
   void update_everything(Point& point, double* nodes, const double* axes) const;
   void update_along(Point& point, double* nodes, const double* axes) const;
   void update_across(Point& point, double* nodes, const double* axes) const;

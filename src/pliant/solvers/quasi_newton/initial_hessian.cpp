@@ -1,5 +1,7 @@
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
+#include <algorithm>
+
 #include "pliant/base/error.hpp"
 #include "pliant/linalg/incomplete_cholesky.hpp"
 #include "pliant/linalg/pcg.hpp"
@@ -304,15 +306,22 @@ class IterativeLaplacian final : public InitialHessian {
 
 }  // namespace
 
+bool has_free_modes(const Model& model) {
+  if (model.contact() || !model.carried().empty()) return true;
+  const TieEnergy* ties = model.ties();
+  return ties && std::any_of(ties->ties().begin(), ties->ties().end(), [](const Tie& tie) { return tie.slides(); });
+}
+
 std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model> model,
                                                      const InitialHessianOptions& options) {
   if (options.linear == HessianSolve::gradients && options.kind != InitialHessianKind::laplacian &&
       options.kind != InitialHessianKind::frame_start)
     throw InputError("linear 'pcg' goes with the hessians 'laplacian' and 'frame-start'; others are solved directly");
   if (options.linear == HessianSolve::multigrid &&
-      (options.kind != InitialHessianKind::laplacian || model->contact() || !model->carried().empty()))
+      (options.kind != InitialHessianKind::laplacian || has_free_modes(*model)))
     throw InputError(
-        "linear 'multigrid' goes with the hessian 'laplacian', without contact and rigid bodies; take 'auto'");
+        "linear 'multigrid' goes with the hessian 'laplacian', without contact, rigid bodies and what slides; take "
+        "'auto'");
   LaplacianMatrix::Options laplacian = options.laplacian;
   if (options.linear == HessianSolve::direct) laplacian.solve = LaplacianMatrix::Solve::factor;
   if (options.linear == HessianSolve::multigrid) laplacian.solve = LaplacianMatrix::Solve::multigrid;
@@ -320,8 +329,7 @@ std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model
     case InitialHessianKind::laplacian:
       if (options.linear == HessianSolve::gradients)
         return std::make_unique<IterativeLaplacian>(std::move(model), options);
-      if (model->contact() || !model->carried().empty())
-        return std::make_unique<ContactLaplacian>(std::move(model), laplacian);
+      if (has_free_modes(*model)) return std::make_unique<ContactLaplacian>(std::move(model), laplacian);
       return std::make_unique<LaplacianHessian>(std::move(model), laplacian);
     case InitialHessianKind::scaled_identity:
       return std::make_unique<ScaledIdentity>(std::move(model));

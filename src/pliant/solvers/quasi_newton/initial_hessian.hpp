@@ -63,6 +63,10 @@ class InitialHessian {
   virtual int linear_iterations() const { return 0; }
 };
 
+/// Whether a scalar matrix would hold bodies in directions in which they are free: those of contact, of rigid bodies,
+/// of what slides. The Laplacian then puts their rigid motions right in every iteration.
+bool has_free_modes(const Model& model);
+
 /// Throws InputError for combinations that do not exist.
 std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model> model,
                                                      const InitialHessianOptions& options);

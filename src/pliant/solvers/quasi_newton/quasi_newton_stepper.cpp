@@ -56,8 +56,8 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     if (is_satisfied(is_last, report)) return;
     if (is_last) return report.end(Outcome::budget_spent, "");
     if (contact_ && !matrix_serves(report)) return end_by_newton(report);
-    if (!contact_ && !model()->carried().empty() && !hessian_->update(potential(), current_.x, report))
-      return report.end(Outcome::budget_spent, "the matrix with rigid bodies could not be factorised");
+    if (!contact_ && has_free_modes(*model()) && !hessian_->update(potential(), current_.x, report))
+      return report.end(Outcome::budget_spent, "the matrix with rigid bodies or what slides could not be factorised");
     if (rescue_ && !follow(report)) return;
     history::Descent descent;
     {

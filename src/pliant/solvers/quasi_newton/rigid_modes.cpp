@@ -32,8 +32,10 @@ Matrix6 rigid_block(const Eigen::Matrix4d& moments) {
 void RigidModes::begin_step(const StepProblem& problem) {
   std::vector<std::uint8_t> is_held(at(model_.nodes()), 0);
   if (const TieEnergy* ties = model_.ties())
-    for (Index i : ties->stencils().nodes) is_held[at(i)] = 1;
-  for (const Body& body : model_.bodies())  // whose ties are taken as they are
+    for (const Tie& tie : ties->ties())
+      for (Index i : tie.nodes)
+        if (!tie.slides()) is_held[at(i)] = 1;  // what slides is free in some direction
+  for (const Body& body : model_.bodies())      // whose ties are taken as they are
     if (body.rigid)
       for (Index i = body.nodes.begin; i < body.nodes.end; ++i) is_held[at(i)] = 0;
   for (Index unknown : problem.fixed) is_held[at(unknown / 3)] = 1;

@@ -20,11 +20,12 @@ class RigidModes {
  public:
   explicit RigidModes(const Model& model) : model_(model) {}
 
-  /// Finds the bodies that neither pins nor scripts hold in this step, nor ties, unless they are rigid.
+  /// Finds the bodies that neither pins nor scripts hold in this step, nor ties that do not slide, unless they are
+  /// rigid.
   void begin_step(const StepProblem& problem);
   /// For another scalar matrix A, at x: takes the rigid motions about where bodies are now.
   void set_matrix(const VecX& x, const BlockMatrix& A);
-  /// Appends the ties of rigid bodies, as they are at x.
+  /// Appends the ties of these bodies, as they are at x.
   void append_ties(const TieTerm& ties, const VecX& x, std::vector<ContactSpring>& springs) const;
   /// For contact as it is now, and ties, which may change from iteration to iteration.
   void set_springs(const StepProblem& problem, std::span<const ContactSpring> springs);
