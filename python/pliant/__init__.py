@@ -18,6 +18,7 @@ from . import contact
 from ._batch import Batch
 from ._body import Body
 from ._generators import box, cylinder, lattice, sheet, sphere, torus, tube
+from ._grab import Grab
 from ._gradient import Tape, record
 from ._material import Material, material
 from ._meshio import from_meshio, to_meshio
@@ -56,6 +57,7 @@ __all__ = [
     "Body",
     "Comparison",
     "Energies",
+    "Grab",
     "InputError",
     "IterationRecord",
     "LawInfo",

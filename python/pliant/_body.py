@@ -19,6 +19,10 @@ class Body:
         self._name = name
         self._mesh = mesh
 
+    def _forget_mesh(self) -> None:
+        """It may have been cut or changed."""
+        self._mesh = None
+
     @property
     def simulation(self) -> Simulation:
         return self._simulation
@@ -78,6 +82,14 @@ class Body:
     def surface(self) -> NDArray[np.int32]:
         """(k, 3) triangles of the surface, by vertices."""
         return self._simulation._body_data(self)["surface"]
+
+    @property
+    def visual(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """(n, 3) present positions, m, and (k, 3) triangles of the finer surface that moves with it (key `visual`)."""
+        shown = self._simulation._ready().visual(self._simulation._index(self))
+        if shown is None:
+            raise InputError(f"body '{self._name}' has no visual mesh; give it one: add_body(..., visual=\"fine.obj\")")
+        return shown
 
     @property
     def nodes(self) -> slice:

@@ -134,7 +134,7 @@ def lattice(
 ) -> TetMesh:
     """Square struts along the edges of a grid of cuboids. Set: joints (where struts cross).
 
-    cells:  openings along x, y and z.
+    cells:  openings along x, y and z; with 0 along one of them it is a net, as thick as its size there.
     across: cells of elements across a strut.
     """
     return _pliant.generate("lattice", dict(size=size, cells=cells, strut=strut, origin=origin, across=across))

@@ -27,6 +27,7 @@ def export(
     range: Optional[Sequence[float]] = None,
     volume: bool = False,
     colliders: bool = True,
+    visual: bool = False,
 ) -> str:
     """Writes a finished run for other programs; returns the file or folder to open.
 
@@ -38,13 +39,14 @@ def export(
     range:     values of the field at the ends of the colour map; by default all that occurs
     volume:    every side of every element, in place of the outside of each body
     colliders: with the colliders
+    visual:    the visual meshes of bodies that have one, in place of their own surfaces
 
     >>> sim.run(2.0, out="out/beam")
     >>> pliant.export("out/beam", "glb", colour="stretch")
     'out/beam/beam.glb'
     """
     limits = None if range is None else (float(range[0]), float(range[1]))
-    result = _pliant.export_run(run, format, out or "", every or 0, volume, colour or "", limits, colliders)
+    result = _pliant.export_run(run, format, out or "", every or 0, volume, colour or "", limits, colliders, visual)
     return str(result["out"])
 
 

@@ -141,4 +141,17 @@ std::vector<Vec3> to_points(const Doubles& array, const std::string& what) {
   return {points, points + array.shape(0)};
 }
 
+TriangleMesh to_surface(const py::handle& vertices, const py::handle& triangles, const std::string& what) {
+  TriangleMesh mesh;
+  mesh.source = what;
+  mesh.vertices = to_points(Doubles::from(vertices, what + ": its vertices"), what + ": its vertices");
+  const py::array corners = to_numbers(triangles, what + ": its triangles");
+  if (corners.ndim() != 2 || corners.shape(1) != 3)
+    throw InputError(fmt::format("{}: its triangles must have the shape (k, 3), not {}", what, shape_of(corners)));
+  const std::vector<Index> flat = to_indices(triangles, what + ": its triangles");
+  for (std::size_t t = 0; t + 2 < flat.size(); t += 3) mesh.triangles.push_back({flat[t], flat[t + 1], flat[t + 2]});
+  check_triangle_mesh(mesh);
+  return mesh;
+}
+
 }  // namespace pliant::python

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "pliant/math/types.hpp"
+#include "pliant/mesh/triangle_mesh.hpp"
 #include "pliant/settings/value.hpp"
 
 namespace pliant::python {
@@ -68,6 +69,8 @@ std::vector<Index> to_vertices(const py::handle& object, Index count, const std:
 Vec3 to_vec3(const py::handle& object, const std::string& what);
 /// Rows of three numbers. Throws InputError naming `what`.
 std::vector<Vec3> to_points(const Doubles& array, const std::string& what);
+/// (n, 3) vertices and (k, 3) triangles. Throws InputError naming `what`.
+TriangleMesh to_surface(const py::handle& vertices, const py::handle& triangles, const std::string& what);
 
 }  // namespace pliant::python
 

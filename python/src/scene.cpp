@@ -12,6 +12,7 @@
 #include "energy.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
+#include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/overrides.hpp"
 #include "tet_mesh.hpp"
 
@@ -87,10 +88,13 @@ void SceneTree::check_alone(Value root, const std::string& key, const std::strin
 void SceneTree::append(const std::string& kind, const py::dict& table, const std::string& origin) {
   Value entry = to_value(table, origin);
   Value small{Value::Table{}, root_.origin};
+  const auto is_left_out = [&](const std::string& key) {
+    if ((key == "spring" || key == "attachment") && kind == "probe") return !entry.find(key);  // what it may look at
+    return key == "body" || key == "pin" || key == "script" || key == "load" || key == "probe" || key == "spring" ||
+           key == "attachment";
+  };
   for (const Value::Entry& part : root_.table())
-    if (part.key != "body" && part.key != "pin" && part.key != "script" && part.key != "load" && part.key != "probe" &&
-        part.key != "spring" && part.key != "attachment")
-      small.table().push_back(part);
+    if (!is_left_out(part.key)) small.table().push_back(part);
   if (kind != "body") {
     Value::List bodies;
     const Value* wanted = entry.find("body");
@@ -158,6 +162,68 @@ std::vector<std::string> SceneTree::names(const std::string& kind) const {
 
 void SceneTree::add_mesh(const std::string& name, const MeshHandle& mesh) { objects_.meshes[name] = mesh.mesh; }
 
+void SceneTree::add_surface(const std::string& name, const py::object& vertices, const py::object& triangles) {
+  objects_.surfaces[name] = std::make_shared<const TriangleMesh>(to_surface(vertices, triangles, name));
+}
+
+/// The vertices that a selection names by number, with their copies.
+void SceneTree::follow_cut(Value& where, const std::vector<Index>& origin, std::size_t before) {
+  if (where.is_list()) {
+    for (Value& part : where.list()) follow_cut(part, origin, before);
+    return;
+  }
+  const auto with_copies = [&](std::vector<Index> named) {
+    const std::size_t count = named.size();
+    for (std::size_t v = before; v < origin.size(); ++v)
+      if (std::find(named.begin(), named.begin() + static_cast<std::ptrdiff_t>(count), origin[v]) !=
+          named.begin() + static_cast<std::ptrdiff_t>(count))
+        named.push_back(static_cast<Index>(v));
+    return named;
+  };
+  if (where.is_text()) {
+    const auto stored = objects_.vertices.find(where.text());
+    if (stored == objects_.vertices.end()) return;
+    // A copy: the same numbers may be what another body selects.
+    const std::string name = fmt::format("{} of {}", where.text(), objects_.vertices.size());
+    objects_.vertices[name] = with_copies(stored->second);
+    where = Value{name, where.origin};
+    return;
+  }
+  if (!where.is_table() || !where.find("vertices")) return;
+  Value::List& list = where.find("vertices")->list();
+  std::vector<Index> named;
+  for (const Value& v : list) named.push_back(static_cast<Index>(v.number()));
+  for (Index v : with_copies(named))
+    if (std::find(named.begin(), named.end(), v) == named.end())
+      list.push_back(Value{static_cast<std::int64_t>(v), where.origin});
+}
+
+void SceneTree::adopt_mesh(const std::string& body, const MeshHandle& mesh, const std::vector<Index>& origin,
+                           const std::string& place) {
+  const std::size_t index = index_of("body", body, place);
+  const std::size_t before = static_cast<std::size_t>(std::count_if(
+      origin.begin(), origin.end(), [k = Index{0}](Index v) mutable { return v == k++; }));  // copies come behind
+  const std::string name = fmt::format("mesh of {} of {}", body, objects_.meshes.size());
+  objects_.meshes[name] = mesh.mesh;
+  Value& table = list_of(root_, "body")[index];
+  std::vector<std::string> keys = {"mesh", "scale", "rotate", "translate"};
+  for (const Setting& key : generator_keys()) keys.push_back(key.name);
+  for (const std::string& key : keys) table.erase(key);
+  table.table().push_back({"mesh", table.origin, Value{name, table.origin}});
+  if (Value* regions = table.find("regions"))
+    for (Value::Entry& region : regions->table())
+      if (Value* where = region.value.find("where")) follow_cut(*where, origin, before);
+  const bool is_only = list_of(root_, "body").size() == 1 && !root_.find("rigid");
+  for (const char* kind : {"pin", "script", "load", "probe", "attachment"}) {
+    if (!root_.find(kind)) continue;
+    for (Value& part : list_of(root_, kind)) {
+      const Value* owner = part.find("body");
+      const bool is_its = owner ? owner->is_text() && owner->text() == body : is_only;
+      if (Value* where = part.find("where"); where && is_its) follow_cut(*where, origin, before);
+    }
+  }
+}
+
 void SceneTree::add_vertices(const std::string& name, const py::object& vertices, Index count,
                              const std::string& what) {
   std::vector<Index> list = to_vertices(vertices, count, what);
@@ -221,6 +287,8 @@ void bind_scene(py::module_& module) {
       .def("scene_with", &SceneTree::scene_with)
       .def("names", &SceneTree::names)
       .def("add_mesh", &SceneTree::add_mesh)
+      .def("add_surface", &SceneTree::add_surface)
+      .def("adopt_mesh", &SceneTree::adopt_mesh)
       .def("add_vertices", &SceneTree::add_vertices)
       .def("drive", &SceneTree::drive)
       .def("drive_load", [](SceneTree& self, const std::string& load) { return DrivenFactor{self.drive_load(load)}; })

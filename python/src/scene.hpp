@@ -30,6 +30,11 @@ class SceneTree {
   std::vector<std::string> names(const std::string& kind) const;
 
   void add_mesh(const std::string& name, const MeshHandle& mesh);
+  void add_surface(const std::string& name, const py::object& vertices, const py::object& triangles);
+  /// A body goes on with another mesh, of which `origin` has for each vertex the one it was: selections by number get
+  /// the copies of their vertices.
+  void adopt_mesh(const std::string& body, const MeshHandle& mesh, const std::vector<Index>& origin,
+                  const std::string& origin_of_message);
   void add_vertices(const std::string& name, const py::object& vertices, Index count, const std::string& what);
   std::shared_ptr<DrivenPositions> drive(const std::string& script);
   /// What a load is multiplied by from now on, whatever its keyframes.
@@ -44,6 +49,7 @@ class SceneTree {
  private:
   std::size_t index_of(const std::string& kind, const std::string& name, const std::string& origin) const;
   Scene scene_of(Value root) const;
+  void follow_cut(Value& where, const std::vector<Index>& origin, std::size_t before);
   void check_alone(Value root, const std::string& key, const std::string& origin) const;
 
   std::string name_;

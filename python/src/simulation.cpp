@@ -289,7 +289,9 @@ Restored into a simulation of the same scene, also in another process, they have
 void bind_simulation(py::module_& module) {
   bind_state(module);
   bind_snapshot(module);
-  py::class_<SharedSimulation>(module, "Simulation")
+  py::class_<SharedSimulation> simulation(module, "Simulation");
+  bind_between_steps(simulation);
+  simulation
       .def(py::init([](const Scene& scene) {
         const py::gil_scoped_release release;
         return std::make_unique<SharedSimulation>(scene);

@@ -8,6 +8,7 @@
 #include "pliant/energies/assembler.hpp"
 #include "pliant/simulation/probe.hpp"
 #include "pliant/simulation/simulation.hpp"
+#include "pliant/simulation/visual_mesh.hpp"
 
 namespace pliant::python {
 
@@ -46,6 +47,7 @@ class SharedSimulation {
   const ProbeSet& probes();
   /// The assembler of all the present model's energies.
   Assembler& assembler();
+  const std::vector<VisualMesh>& visual_meshes();
 
  private:
   struct Guard {
@@ -60,8 +62,13 @@ class SharedSimulation {
   std::shared_ptr<const Model> assembled_;  ///< whose energies the assembler has
   std::unique_ptr<Assembler> assembler_;
   std::unique_ptr<ProbeSet> probes_;
+  std::shared_ptr<const Model> shown_;  ///< whose visual meshes these are
+  std::vector<VisualMesh> visual_;
   std::atomic<bool> busy_ = false;
 };
+
+/// Further methods of it, in a file of their own.
+void bind_between_steps(py::class_<SharedSimulation>& simulation);
 
 /// `took`: whether the simulation's state has moved on.
 py::dict to_dict(const StepReport& report, bool took);

@@ -15,7 +15,7 @@ namespace {
 
 py::dict export_it(const std::filesystem::path& run, const std::string& format, const std::filesystem::path& out,
                    std::int64_t every, bool volume, const std::string& colour,
-                   const std::optional<std::array<double, 2>>& range, bool colliders) {
+                   const std::optional<std::array<double, 2>>& range, bool colliders, bool visual) {
   ExportOptions options;
   options.format = format;
   options.out = out;
@@ -24,6 +24,7 @@ py::dict export_it(const std::filesystem::path& run, const std::string& format, 
   options.animation.colour = colour;
   options.animation.range = range;
   options.animation.colliders = colliders;
+  options.animation.visual = visual;
   ExportResult result;
   {
     const py::gil_scoped_release release;

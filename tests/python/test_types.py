@@ -1,5 +1,6 @@
 """The package is typed: mypy, where it is installed, finds nothing to complain about."""
 
+import inspect
 import pathlib
 import subprocess
 import sys
@@ -22,6 +23,6 @@ def test_everything_public_has_a_docstring():
         thing = getattr(pliant, name)
         if callable(thing):
             assert thing.__doc__, name
-    for name, member in vars(pliant.Simulation).items():
+    for name, member in inspect.getmembers(pliant.Simulation):
         if not name.startswith("_") and name not in ("bodies", "steps_taken"):
             assert member.__doc__, name
