@@ -12,11 +12,11 @@
 namespace pliant {
 namespace {
 
-constexpr double kLength = 1, kGravity = 9.81, kFirstZero = 2.404825557695773;  // of J0
+constexpr double kLength = 1, kFreeFall = 9.81, kFirstZero = 2.404825557695773;  // of J0
 
 /// A strip that hangs by its upper edge swings as a chain does: with s the height above its free end, w'' = g (s w')'
 /// has the modes J0(mu sqrt(s/L)) cos(mu/2 sqrt(g/L) t), mu the zeros of J0 (Daniel Bernoulli 1732).
-double period() { return 4 * std::numbers::pi / (kFirstZero * std::sqrt(kGravity / kLength)); }
+double period() { return 4 * std::numbers::pi / (kFirstZero * std::sqrt(kFreeFall / kLength)); }
 
 /// How much of the first mode is in the strip: the others are orthogonal to it.
 double first_mode(const Simulation& simulation) {

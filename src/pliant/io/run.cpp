@@ -115,9 +115,9 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     }
   }
   for (const std::string& format : scene.output.exports) {
-    ExportOptions options{.format = format};
-    options.animation.visual = scene.output.visual;
-    export_run(folder->path(), options);
+    ExportOptions as{.format = format};
+    as.animation.visual = scene.output.visual;
+    export_run(folder->path(), as);
   }
   return result;
 }
