@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>  // in every file: one that converts a list in another way would break the others
 
 namespace pliant::python {
 

@@ -144,7 +144,7 @@ TEST(VisualMesh, OfAResumedRunMustBeTheOneItBeganWith) {
   std::ofstream(visual_folder() / "other.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
   std::string other = scene_text(), none = scene_text();
   other.replace(other.find("pyramid.obj"), 11, "other.obj");
-  none.erase(none.find("visual = \"pyramid.obj\"\n"), 24);
+  none.erase(none.find("visual = \"pyramid.obj\"\n"), 23);
   EXPECT_NE(refusal(other).find("frames of other visual meshes"), std::string::npos) << refusal(other);
   EXPECT_NE(refusal(none).find("visual meshes"), std::string::npos) << refusal(none);
   EXPECT_EQ(refusal(scene_text()), "none");

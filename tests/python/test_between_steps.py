@@ -55,22 +55,28 @@ def test_another_solver_goes_on_from_the_same_state():
         sim.set("solver", tolerence=1e-3)
 
 
+def fall(sim, body):
+    """The velocity of the centre of mass along y, m/s."""
+    masses = sim.masses(body)
+    return (masses * sim.velocities(body)[:, 1]).sum() / masses.sum()
+
+
 def test_pins_and_loads_come_and_go():
     sim, body = beam()
     settle(sim, 5)
     sim.remove("pin", "wall")
     settle(sim, 1)
-    speed = sim.velocities(body).mean(axis=0)[1]
+    speed = fall(sim, body)
     settle(sim, 10)
-    assert sim.velocities(body).mean(axis=0)[1] - speed == pytest.approx(-0.1 * 9.81, rel=1e-3)  # it falls freely
+    assert fall(sim, body) - speed == pytest.approx(-0.1 * 9.81, rel=1e-3)  # it falls freely
     weight = sim.masses(body).sum() * 9.81
     sim.add_load(body, "all", (0, weight, 0), name="balloon")
-    speed = sim.velocities(body).mean(axis=0)[1]
+    speed = fall(sim, body)
     settle(sim, 5)
-    assert sim.velocities(body).mean(axis=0)[1] == pytest.approx(speed, abs=1e-3)  # and no more
+    assert fall(sim, body) == pytest.approx(speed, abs=1e-3)  # and no more
     sim.change("load", "balloon", force=(0, 2 * weight, 0))
     settle(sim, 5)
-    assert sim.velocities(body).mean(axis=0)[1] == pytest.approx(speed + 0.05 * 9.81, abs=1e-3)
+    assert fall(sim, body) == pytest.approx(speed + 0.05 * 9.81, abs=1e-3)
     sim.remove("load", "balloon")
 
 
@@ -116,7 +122,7 @@ def test_several_cuts_where_the_body_is_now_and_changes_after_them():
     sim.remove("pin", "wall")
     vertices, momentum = len(body.vertices), (sim.masses()[:, None] * sim.velocities()).sum(axis=0)
     with pytest.raises(pliant.InputError, match="passes between no two elements"):
-        sim.cut(body, plane={"point": (0.7, 0.1, 0.1), "normal": (1, 0, 0)})
+        sim.cut(body, plane={"point": (0.7, 0.1, 0.1), "normal": (1, 0, 0), "radius": 0.5})
     sim.cut(body, plane={"point": tuple(np.array([0.7, 0, 0]) + (0, 5, 0)), "normal": (1, 0, 0)})
     assert len(body.vertices) > vertices
     assert len(body.mesh.vertices) == len(body.vertices)
@@ -127,7 +133,7 @@ def test_several_cuts_where_the_body_is_now_and_changes_after_them():
     assert len(body.vertices) > middle
     settle(sim, 2)
     sim.change("body", "beam", young=2e5)
-    sim.add_load(body, "x-max", (1, 0, 0))
+    sim.add_load(body, "x-max", (400, 0, 0))
     settle(sim, 20)
     ends = body.positions[body.vertices[:, 0] > 0.999], body.positions[body.vertices[:, 0] < 0.25]
     assert ends[0][:, 0].mean() > 1.0  # the cut piece is pulled away
@@ -246,13 +252,13 @@ def test_visual_meshes_move_with_their_bodies(tmp_path):
     sim = pliant.Simulation(dt=0.01)
     body = sim.add_body(pliant.box(size=(1, 0.2, 0.2), cells=(4, 1, 1)), material="neo-hookean", young=1e5, poisson=0.3,
                         visual=str(file))
-    settle(sim, 10)
+    sim.run(steps=2, out=tmp_path / "run")
+    assert pliant.export(tmp_path / "run", "obj", visual=True)
+    settle(sim, 8)
     points, triangles = body.visual
     assert triangles.tolist() == [[0, 1, 2]]
     assert np.allclose(points - [[0, 0, 0], [1, 0, 0], [0.5, 0.2, 0.1]],
                        body.positions.mean(axis=0) - body.rest_positions.mean(axis=0), atol=1e-9)
-    sim.run(steps=2, out=tmp_path / "run")
-    assert pliant.export(tmp_path / "run", "obj", visual=True)
     with pytest.raises(pliant.InputError, match="visual"):
         sim.add_body(None, box={"size": [1, 1, 1], "cells": [1, 1, 1]}, young=1e5, poisson=0.3, name="plain")
         sim.body("plain").visual

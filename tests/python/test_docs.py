@@ -82,7 +82,7 @@ BEFORE = {
 # Commands that take long, wait for a person or need what is not here; each with what stands in for it.
 INSTEAD = [
     (r"^(build/)?pliant view ", "the viewer's own tests"),
-    (r"^build/pliant reproduce (NAME|--all|--report)", "tests/experiments"),
+    (r"^build/pliant reproduce (NAME|--all|--report|--record)", "tests/experiments"),
     (r"^(mpirun|sbatch) ", "tests/distributed, in builds with PETSc"),
     (r"^(scripts/|cmake |ctest |apt |pip |export |/usr/bin/python3 )", "scripts, looked for below"),
     (r"^(blender|paraview) ", "tests/python/test_study.py"),
@@ -176,6 +176,16 @@ def before_gradients(names):
     names["sim"].add_load(names["beam"], "x-max", (0, -5, 0), name="pull")
 
 
+def before_changes(names):
+    before_gradients(names)
+    names["sim"].pin(names["beam"], "x-min", name="left")
+
+
+def before_shells(names):
+    before_cushion(names)
+    names.update(vertices=np.array([[0.0, 9, 0], [1, 9, 0], [0, 9, 1], [1, 9, 1]]), triangles=np.array([[0, 1, 2], [1, 3, 2]]))
+
+
 def before_regions(names):
     core = [0, 3, 5]
     names["mesh"] = pliant.TetMesh(names["vertices"], names["tets"], regions=np.where(np.arange(len(names["tets"])) < 9, 3, 0))
@@ -207,6 +217,7 @@ def before_meshes(names):
 BEFORE_PYTHON = {
     "tape = pliant.record": before_gradients, "regions={": before_regions, "sim.attach(": before_cushion,
     "sim.add_energy(": before_springs, "SparseCholesky(": before_matrices, "meshio.read": before_meshes,
+    'sim.remove("pin", "left")': before_changes, "sim.add_shell(": before_shells,
 }  # fmt: skip
 
 

@@ -277,9 +277,6 @@ TEST(Shell, PulledBeyondItsStrainLimitStretchesAsTheFormulaSays) {
     const double expected = limited_stretch(young, thickness, limit, pull);
     // Its end is pulled evenly over vertices, not over its width.
     EXPECT_NEAR(sum / 3, expected, 0.01 * (expected - 1)) << limit;
-    if (limit > 0) {
-      EXPECT_LT(sum / 3, 1 + 1.2 * limit);
-    }
   }
 }
 
