@@ -298,5 +298,26 @@ TEST(Scenes, FlagIsBlownAndStaysOnItsPole) {
     }
 }
 
+TEST(Scenes, AHangingNetCatchesTheBall) {
+  const Ending net = run_scene("net");
+  const Vec3 ball = net.centre(1);
+  EXPECT_LT(ball.y(), 0.12);  // it has sunk into the net,
+  EXPECT_GT(ball.y(), -0.5);  // which has not let it through
+  EXPECT_LT(std::hypot(ball.x(), ball.z()), 0.2);
+}
+
+TEST(Scenes, RingsOfTheCurtainStayOnTheirRail) {
+  const Ending curtain = run_scene("curtain");
+  double last = 0;
+  for (Index i : {4, 8, 12, 16, 20, 24, 28}) {
+    const Vec3 ring = node(curtain.state.x, i);
+    EXPECT_NEAR(ring.y(), 0, 5e-3);
+    EXPECT_NEAR(ring.z(), 0, 5e-3);
+    EXPECT_GT(ring.x(), last);  // in their order
+    last = ring.x();
+  }
+  EXPECT_GT(node(curtain.state.x, 4).x(), 0.8);  // it has been drawn
+}
+
 }  // namespace
 }  // namespace pliant::test
