@@ -33,7 +33,7 @@ double first_mode(const Simulation& simulation) {
 /// Of a strip that is pushed sideways, as a multiple of theory.
 double measured_period(const std::string& made_of, const std::string& solver) {
   const double h = period() / 200;
-  // Ten iterations a step, the default, leave so much of the weight unbalanced that it swings a quarter too slowly.
+  // With ten iterations a step, the default, the first half swing takes a third longer (docs/shells.md).
   const bool is_slow = solver == "quasi-newton" || solver == "projective-dynamics" || solver == "chebyshev";
   Simulation simulation(parse_scene(
       fmt::format("[simulation]\ndt = {}\nframes = 340\n[[body]]\ncloth = {{size = [{}, 0.05], cells = [20, 1]}}\n"
