@@ -1,5 +1,8 @@
 #include "pliant/energies/block_places.hpp"
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
+#include <algorithm>
 #include <cassert>
 
 #include "pliant/energies/block_kernels.hpp"
@@ -12,32 +15,40 @@ void BlockPlaces::build(const BlockPattern& pattern, const Stencils& stencils, I
   const Index chunk_count = (stencils.count() + stencils_per_chunk - 1) / stencils_per_chunk;
   words_.resize(at(stencils.count()) * at(per_stencil_));
   std::vector<std::vector<std::int64_t>> blocks(at(chunk_count));  // of each chunk, ascending
+  struct Scratch {
+    std::vector<std::int64_t> target;  // block of each word, -1 for none
+    std::vector<std::uint32_t> place;  // per block of the pattern; of meaning for the chunk's own alone
+  };
+  tbb::enumerable_thread_specific<Scratch> scratches;
   for_chunks(stencils.count(), stencils_per_chunk, [&](Index begin, Index end) {
-    std::vector<std::int64_t> target;
+    auto& [target, place] = scratches.local();
+    place.resize(at(pattern.blocks()));
+    target.clear();
     target.reserve(at(end - begin) * at(per_stencil_));
+    std::vector<std::int64_t>& own = blocks[at(begin / stencils_per_chunk)];
     for (Index s = begin; s < end; ++s) {
       const Index* nodes = stencils[s];
       for (int b = 0; b < stencils.size; ++b)
         for (int a = 0; a <= b; ++a) {
           const bool is_block = nodes[a] >= 0 && nodes[b] >= 0;
-          target.push_back(is_block ? pattern.find(std::min(nodes[a], nodes[b]), std::max(nodes[a], nodes[b])) : -1);
-          assert(!is_block || target.back() >= 0);
+          const std::int64_t k =
+              is_block ? pattern.find(std::min(nodes[a], nodes[b]), std::max(nodes[a], nodes[b])) : -1;
+          assert(!is_block || k >= 0);
+          target.push_back(k);
+          if (k < 0 || (place[at(k)] < own.size() && own[place[at(k)]] == k)) continue;
+          place[at(k)] = static_cast<std::uint32_t>(own.size());
+          own.push_back(k);
         }
     }
-    std::vector<std::int64_t>& own = blocks[at(begin / stencils_per_chunk)];
-    own = target;
     std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
-    if (!own.empty() && own.front() < 0) own.erase(own.begin());
-    std::size_t k = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) place[at(own[i])] = static_cast<std::uint32_t>(i);
+    const std::int64_t* block = target.data();
     for (Index s = begin; s < end; ++s) {
       const Index* nodes = stencils[s];
       std::uint32_t* word = words_.data() + at(s) * at(per_stencil_);
       for (int b = 0; b < stencils.size; ++b)
-        for (int a = 0; a <= b; ++a, ++k) {
-          const auto place = std::lower_bound(own.begin(), own.end(), target[k]) - own.begin();
-          *word++ = target[k] < 0 ? kNowhere : static_cast<std::uint32_t>(2 * place + (nodes[a] > nodes[b]));
-        }
+        for (int a = 0; a <= b; ++a, ++block)
+          *word++ = *block < 0 ? kNowhere : 2 * place[at(*block)] + (nodes[a] > nodes[b] ? 1U : 0U);
     }
   });
 

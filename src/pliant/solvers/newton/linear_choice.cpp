@@ -186,8 +186,8 @@ void LinearChoice::count_multigrid(int iterations, const MultigridWork& work, bo
       solved);
 }
 
-void LinearChoice::count_factor() {
-  add(is_kept_ ? prices_.factor_solution(factor_) : prices_.factorisation(factor_), true);
+void LinearChoice::count_factor(const FactorGuess& made) {
+  add(is_kept_ ? prices_.factor_solution(made) : prices_.factorisation(made), true);
 }
 
 void LinearChoice::count_kept_factor(int iterations, bool solved) {

@@ -66,8 +66,8 @@ class LinearChoice {
   void count_gradients(int iterations, bool solved);
   void count_multigrid(int iterations, const MultigridWork& work, bool solved);
   /// After a factorisation or, where the matrix is kept, a solution with its factor, and after iterations with an older
-  /// factor.
-  void count_factor();
+  /// factor. Contact joins what the model's own matrix does not, so that the factor made is the one to count.
+  void count_factor(const FactorGuess& made);
   void count_kept_factor(int iterations, bool solved);
   /// After iterations with the factor at rest.
   void count_rest_factor(int iterations, bool solved);

@@ -89,8 +89,9 @@ FactorStatus NewtonSystem::solve_automatically(Factorisation kind, const VecX& g
       FactorStatus status = FactorStatus::ok;
       const bool is_factored = is_kept_ && factored_matrix_ == matrix_;
       if (!is_factored && solve_with_kept_factor(kind, g, dx, status)) return status;
-      choice_.count_factor();
       status = solve_direct(kind, g, dx);
+      const SparseCholesky::Statistics made = cholesky_.statistics();
+      choice_.count_factor({static_cast<double>(made.factor_entries), made.flops});
       has_kept_factor_ = status == FactorStatus::ok && kind == Factorisation::llt;
       return status;
     }
