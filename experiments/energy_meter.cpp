@@ -11,9 +11,10 @@ double EnergyMeter::kinetic(const State& state) const {
   return 0.5 * state.v.dot(momentum);
 }
 
+double EnergyMeter::elastic(const State& state) { return assembler_.value({state.x, state.activation, state.time}); }
+
 double EnergyMeter::potential(const State& state) {
-  return assembler_.value({state.x, state.activation, state.time}) -
-         model_->external_force().dot(state.x - model_->rest());
+  return elastic(state) - model_->external_force().dot(state.x - model_->rest());
 }
 
 void EnergyMeter::internal_forces(const State& state, VecX& f) {

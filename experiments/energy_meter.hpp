@@ -12,6 +12,7 @@ class EnergyMeter {
  public:
   explicit EnergyMeter(std::shared_ptr<const Model> model);
   double kinetic(const State& state) const;
+  double elastic(const State& state);
   /// Elastic and of the external forces, zero at rest without deformation.
   double potential(const State& state);
   double model_mass() const { return model_->mass().lumped().sum(); }  ///< kg

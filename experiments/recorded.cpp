@@ -1,5 +1,6 @@
 #include "experiments/recorded.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -34,6 +35,18 @@ Json shortened(const Json& value) {
 
 bool is_stopped(const Json& result) { return !result.value("unfinished", "").empty(); }
 
+std::ptrdiff_t decided(const Json& result) {
+  const Json& claims = result.at("claims");
+  return std::count_if(claims.begin(), claims.end(),
+                       [](const Json& c) { return c.value("verdict", "") != "undecided"; });
+}
+
+/// Whether a run leaves the record as it is: one that was stopped, where the recorded one reached its end or decides
+/// more.
+bool is_less(const Json& result, const Json& recorded) {
+  return is_stopped(result) && (!is_stopped(recorded) || decided(result) < decided(recorded));
+}
+
 }  // namespace
 
 const std::vector<Json>& recorded_results() {
@@ -67,7 +80,7 @@ int record(const Archive& archive, const std::filesystem::path& folder) {
       const Json* result = archive.result(experiment.name, quick);
       if (result == nullptr || !archive.is_own(*result)) continue;
       const Json* there = before.result(experiment.name, quick);
-      if (is_stopped(*result) && there != nullptr && !is_stopped(*there)) continue;
+      if (there != nullptr && is_less(*result, *there)) continue;
       const std::filesystem::path place = result_folder(folder, experiment.name, quick);
       std::filesystem::create_directories(place);
       write_atomically(place / "results.json", recorded_form(*result).dump(1) + "\n");

@@ -16,8 +16,8 @@ const std::vector<Json>& recorded_results();
 Json recorded_form(const Json& result);
 
 /// Writes the results of an archive's own folder into `folder` as they are recorded, FOLDER/full/PAPER-EXPERIMENT and
-/// FOLDER/quick/PAPER-EXPERIMENT, over what is there; but a run that was stopped takes the place of a stopped one only.
-/// Returns how many were written.
+/// FOLDER/quick/PAPER-EXPERIMENT, over what is there; but a run that was stopped takes the place of a stopped one only,
+/// and not of one that decides more. Returns how many were written.
 int record(const Archive& archive, const std::filesystem::path& folder);
 
 }  // namespace pliant::experiments

@@ -396,10 +396,10 @@ void run_limits(Context& context) {
     return;
   context.progress(0.5, "locking");
   decide_locking(context, *find_mesh(context, context.text("spun")));
-  context.progress(0.6, "close nodes");
-  decide_close(context, pulled_body(*find_mesh(context, context.text("body")), context.text("body")));
-  context.progress(0.8, "spin");
+  context.progress(0.6, "spin");
   decide_spin(context, *find_mesh(context, context.text("spun")));
+  context.progress(0.8, "close nodes");
+  decide_close(context, pulled_body(*find_mesh(context, context.text("body")), context.text("body")));
 }
 
 }  // namespace

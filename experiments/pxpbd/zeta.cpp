@@ -40,6 +40,7 @@ bool is_stable(const HardStep& step, const std::string& solver, ParameterMap par
 void decide_half(Context& context, Index cells, const std::vector<double>& kappas) {
   Decision decision("pxpbd/section-3.3.1/zeta-half");
   int good = 0;
+  std::string worse;
   const auto judge_scene = [&](const std::string& label, const std::shared_ptr<const Model>& model,
                                const State& start) {
     const SweepCurve xpbd = follow_sweeps(model, start, kPaperStep, "xpbd", {}, 100),
@@ -48,6 +49,9 @@ void decide_half(Context& context, Index cells, const std::vector<double>& kappa
     const bool stable = is_stable(step, "b-pxpbd", {{"zeta", 0.5}}, 100);
     const bool ok = stable && half.last() < 0.5 * xpbd.last();
     good += ok;
+    if (!ok)
+      worse += fmt::format("{}{} ({:.2g} beside {:.2g}{})", worse.empty() ? "" : ", ", label, half.last(), xpbd.last(),
+                           stable ? "" : ", not stable");
     decision.note(label, Json::array({half.last(), xpbd.last(), stable ? 1 : 0}));
     context.row({{"scene", label},
                  {"kappa", half.kappa},
@@ -76,8 +80,8 @@ void decide_half(Context& context, Index cells, const std::vector<double>& kappa
   decision.at_least("scenes of 5 in which it does", good, 4).note("kappas of figs. 1, 2, 7, 8, 10", kappas);
   if (decision.verdict() == Verdict::fails)
     decision.because(
-        fmt::format("zeta = 0.5 is stable and below half of XPBD's residual in {} of 5 scenes, at kappa {:g}", good,
-                    fmt::join(kappas, ", ")));
+        fmt::format("residuals after 100 sweeps beside XPBD's where zeta = 0.5 does not do it: {}, at kappa {:g}",
+                    worse, fmt::join(kappas, ", ")));
   context.decide(decision);
 }
 

@@ -58,7 +58,7 @@ void decide_chebyshev(const Sweep& sweep, const TwistedBar& bar, std::size_t b, 
                sweep.early[sweep.best_early].at(k));
   // Ascent directions, counted without the restarts that the engine protects itself by.
   Json counts = Json::array();
-  int below = 0, at_best = 0;
+  int below = 0, at_best = 0, beyond = 0;
   const auto values = radii();
   for (std::size_t k = 0; k < values.size(); ++k) {
     DescentOptions options;
@@ -72,6 +72,7 @@ void decide_chebyshev(const Sweep& sweep, const TwistedBar& bar, std::size_t b, 
     counts.push_back({1 - values[k], ascents});
     if (1 - values[k] >= 2 * (1 - values[sweep.best_late])) below += ascents;
     if (k == sweep.best_late) at_best = ascents;
+    if (values[k] > values[sweep.best_late]) beyond += ascents;
   }
   Decision& rho = decisions.at("fig-7/chebyshev-rho");
   rho.at_least(where + ": ascent directions where rho is too small", below, 1)
@@ -79,8 +80,10 @@ void decide_chebyshev(const Sweep& sweep, const TwistedBar& bar, std::size_t b, 
       .note(where + ": 1 - rho and ascent directions in 60 iterations", counts)
       .note(where + ": best 1 - rho", 1 - values[sweep.best_late]);
   if (rho.verdict() == Verdict::fails)
-    rho.because(fmt::format("{}: best at 1 - rho = {:.1e}; {} ascent directions below it, {} at it: see the counts",
-                            where, 1 - values[sweep.best_late], below, at_best));
+    rho.because(
+        fmt::format("{}: best at 1 - rho = {:.1e}; {} ascent directions in all with smaller rho, which "
+                    "extrapolate less, {} at it, {} with larger ones",
+                    where, 1 - values[sweep.best_late], below, at_best, beyond));
 }
 
 void decide_fig7(const std::map<std::string, ConvergenceCurve>& curves, const std::string& where,

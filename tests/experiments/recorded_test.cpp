@@ -90,6 +90,17 @@ TEST(RecordedResults, AreNotReplacedByARunThatWasStopped) {
   EXPECT_EQ(Archive(kept.path()).outcome(claim(kJudged)).verdict, "fails");
 }
 
+TEST(RecordedResults, OfStoppedRunsAreThoseThatDecideMore) {
+  const TemporaryFolder runs, kept;
+  leave_in(runs.path(), beam_run(false, 0.1, kStopped));
+  EXPECT_EQ(record(Archive(runs.path()), kept.path()), 1);
+  leave_in(runs.path(), beam_run(false, 0, kStopped));
+  EXPECT_EQ(record(Archive(runs.path()), kept.path()), 0);
+  leave_in(runs.path(), beam_run(false, 0.2, kStopped));
+  EXPECT_EQ(record(Archive(runs.path()), kept.path()), 1);
+  EXPECT_EQ(Archive(kept.path()).outcome(claim(kJudged)).verdict, "fails");
+}
+
 TEST(RecordedResults, AreOfRegisteredClaimsWithANumberForEveryVerdictAndNoUncommittedSource) {
   for (const Json& result : recorded_results()) {
     const std::string name = result.at("experiment");
