@@ -190,6 +190,11 @@ void TieEnergy::hessians(const Pose& pose, Range range, Projection projection, d
   }
 }
 
+void LinearisedTies::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
+  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(stencils().size))
+    of_.hessians(pose, {s, s + 1}, of_.ties()[at(s)].slides() ? Projection::analytic : projection, blocks);
+}
+
 TieDamping::TieDamping(const TieEnergy& of)
     : of_(of), resistance_(of.ties().size(), Mat3::Zero()), start_(of.ties().size(), Vec3::Zero()) {}
 
