@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "pliant/energies/energy.hpp"
@@ -42,6 +43,9 @@ struct Tie {
   /// Moves what it is held to; `slopes` are what the weights of a body change by as its place does, 1/m.
   std::shared_ptr<const TieMotion> motion = nullptr;
   std::vector<Vec3> slopes = {};
+  /// How many of the nodes, from the first on, move its first end. Of a spring within one body, whose ends may share
+  /// nodes, those of positive weight. Drawings alone need it.
+  std::size_t first_end = 0;
 
   Vec3 difference(const VecX& x, double time = 0) const;
   Vec3 shift(double time) const { return motion ? motion->shift(time) : Vec3(Vec3::Zero()); }
@@ -61,6 +65,10 @@ struct Tie {
   }
   /// Whether its other end does not move.
   bool is_to_world() const;
+  /// Whether it is a spring that people see as one: neither a tie nor a part of a joint.
+  bool is_spring() const { return rest_length > 0 && side == TieSide::always && !slides(); }
+  /// Where the ends of a spring are.
+  std::array<Vec3, 2> ends(const VecX& x) const;
 };
 
 /// k/2 (|d| - r)^2 of every tie.

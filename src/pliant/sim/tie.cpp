@@ -106,6 +106,7 @@ Tie make_spring(const SpringOptions& options, const std::vector<Body>& bodies) {
   };
   const Anchor begin = find(body, options.place);
   add_end(body, begin, 1, tie);
+  tie.first_end = tie.nodes.size();
   Vec3 d = rest_place(body, begin);
   if (options.to_body) {
     const Body& other = body_of(what, *options.to_body, bodies);
