@@ -236,5 +236,26 @@ TEST(Ties, AcrossAGapAreNearlyAsStiffAtAnyOrderAndRefusedAcrossALargeOne) {
   EXPECT_THROW(sag(1, 0.1), InputError);
 }
 
+TEST(Ties, ReachARigidBodyAcrossAGapUpToTheSizeOfEither) {
+  const auto tied = [](double gap) {
+    return Simulation(parse_scene(
+        fmt::format("[simulation]\ndt = 0.01\nframes = 10\n{}[[rigid]]\nname = \"knob\"\nbox = {{centre = [0.05, {}, "
+                    "0.05], size = [0.04, 0.04, 0.04]}}\n[[attachment]]\nbody = \"cube\"\nwhere = "
+                    "\"y-max\"\nto_body = \"knob\"\n",
+                    block("cube", "[0.1, 0.1, 0.1]", "[2, 2, 2]", "[0, 0, 0]", "young = 1e6\n"), 0.12 + gap),
+        "knob"));
+  };
+  Simulation simulation = tied(0.08);  // larger than the knob, smaller than the cube
+  const double before = (testing::centre_of(simulation, 0) - testing::centre_of(simulation, 1)).norm();
+  for (int step = 0; step < 10; ++step) ASSERT_TRUE(simulation.step().succeeded());
+  EXPECT_NEAR((testing::centre_of(simulation, 0) - testing::centre_of(simulation, 1)).norm(), before, 1e-3);
+  try {
+    tied(0.3);
+    FAIL() << "a gap of 0.3 m is accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("which is 0.0693 m large"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace pliant
