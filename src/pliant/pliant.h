@@ -102,6 +102,11 @@ PLIANT_API size_t pliant_point_count(const pliant_simulation* simulation);
 /** Copies 3 * point count numbers, m; `room` is how many fit. */
 PLIANT_API pliant_status pliant_get_points(const pliant_simulation* simulation, double* points, size_t room);
 
+/** Where a rigid body is: its centre of mass, m, and row by row the rotation that took it there from the start of the
+ * scene. A point that was at X is at centre + rotation (X - centre at the start). Bodies that deform have none. */
+PLIANT_API pliant_status pliant_body_pose(const pliant_simulation* simulation, size_t body, double centre[3],
+                                          double rotation[9]);
+
 /** Copies 3 * node count numbers, m; `room` is how many fit. */
 PLIANT_API pliant_status pliant_get_positions(const pliant_simulation* simulation, double* positions, size_t room);
 /** Takes 3 * node count numbers, m, for the next step to begin at. */

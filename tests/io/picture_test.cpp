@@ -165,6 +165,42 @@ TEST(Render, DrawsMeshEdgesOnlyWhereAsked) {
   EXPECT_LT(with_diagonal[0] + 50, without[0]);
 }
 
+TEST(Render, DrawsEveryEdgeOfARegularMeshAlikeWhereLinesAreThinnerThanPixels) {
+  // Strips whose borders fall anywhere among the samples.
+  std::vector<Vec3> positions;
+  std::vector<Triangle> triangles;
+  constexpr int kStrips = 12;
+  for (Index k = 0; k <= kStrips; ++k)
+    for (const double z : {-5, 5}) positions.emplace_back(-2 + 4.0 * k / kStrips, 0, z);
+  for (Index k = 0; k < kStrips; ++k) {
+    triangles.push_back({2 * k, 2 * k + 2, 2 * k + 3});
+    triangles.push_back({2 * k, 2 * k + 3, 2 * k + 1});
+  }
+  std::vector<std::uint8_t> upright(triangles.size());
+  for (std::size_t t = 0; t < upright.size(); ++t) upright[t] = t % 2 == 0 ? 0b010 : 0b100;
+  const PictureSurface surface{
+      .positions = positions, .triangles = triangles, .colour = {1, 1, 1}, .edge_bits = upright};
+  PictureOptions options = plain(101);
+  options.supersampling = 2;
+  const Camera camera{.eye = Vec3(0, -10, 0), .target = Vec3::Zero(), .up = Vec3(0, 0, 1), .field_of_view = 20};
+  const Picture without = render({&surface, 1}, camera, options);
+  options.edge_width = 0.25;
+  const Picture with = render({&surface, 1}, camera, options);
+  const double scale = 101 / (2 * std::tan(10 * M_PI / 180) * 10);  // pixels a metre
+  std::vector<double> ink;                                          // of every inner line within the picture
+  for (int k = 1; k < kStrips; ++k) {
+    const double place = 50.5 + scale * (-2 + 4.0 * k / kStrips);
+    if (place < 4 || place > 97) continue;
+    ink.push_back(0);
+    for (int i = static_cast<int>(place) - 2; i <= static_cast<int>(place) + 2; ++i)
+      ink.back() += pixel(without, i, 50)[0] - pixel(with, i, 50)[0];
+  }
+  ASSERT_GE(ink.size(), 8u);
+  const auto [least, most] = std::minmax_element(ink.begin(), ink.end());
+  EXPECT_GT(*least, 10);
+  EXPECT_LT(*most, 1.25 * *least);
+}
+
 TEST(Render, CastsAShadowOfTheSizeOfAHoveringPlateOnTheGround) {
   const std::vector<Vec3> positions = {Vec3(-1, -1, 2), Vec3(1, -1, 2), Vec3(1, 1, 2), Vec3(-1, 1, 2)};
   const std::vector<Triangle> triangles = {{0, 1, 2}, {0, 2, 3}};

@@ -8,6 +8,8 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/simulation/simulation.hpp"
+#include "support/centre_of_mass.hpp"
+#include "support/models.hpp"
 #include "support/solver_names.hpp"
 
 namespace pliant {
@@ -22,19 +24,9 @@ std::vector<std::string> solvers_of_rigid_bodies() {
   return names;
 }
 
-Vec3 centre_of(const Simulation& simulation, std::size_t body) {
-  const Range nodes = simulation.model()->bodies()[body].nodes;
-  Vec3 sum = Vec3::Zero();
-  for (Index i = nodes.begin; i < nodes.end; ++i) sum += node(simulation.state()->x, i) / nodes.size();
-  return sum;
-}
+using testing::centre_of;
 
-Vec3 momentum_of(const Simulation& simulation) {
-  const Model& model = *simulation.model();
-  Vec3 sum = Vec3::Zero();
-  for (Index i = 0; i < model.nodes(); ++i) sum += model.mass().lumped()[i] * node(simulation.state()->v, i);
-  return sum;
-}
+Vec3 momentum_of(const Simulation& simulation) { return testing::momentum(*simulation.model(), *simulation.state()); }
 
 Vec3 angular_momentum_of(const Simulation& simulation) {
   const Model& model = *simulation.model();

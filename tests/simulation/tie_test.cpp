@@ -6,6 +6,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/sim/anchor.hpp"
 #include "pliant/simulation/simulation.hpp"
+#include "support/centre_of_mass.hpp"
 #include "support/solver_names.hpp"
 
 namespace pliant {
@@ -18,18 +19,6 @@ std::string block(const std::string& name, const std::string& size, const std::s
       "= "
       "0.0\n{}",
       name, size, cells, origin, more);
-}
-
-Vec3 mean_position(const Simulation& simulation, std::size_t body) {
-  const Model& model = *simulation.model();
-  const Range nodes = model.bodies()[body].nodes;
-  Vec3 sum = Vec3::Zero();
-  double mass = 0;
-  for (Index i = nodes.begin; i < nodes.end; ++i) {
-    sum += model.mass().lumped()[i] * node(simulation.state()->x, i);
-    mass += model.mass().lumped()[i];
-  }
-  return sum / mass;
 }
 
 double length(const Simulation& simulation, std::size_t tie) {
@@ -104,7 +93,7 @@ TEST_P(TiesOfEverySolver, BodiesThatPullEachOtherKeepTheirMomentum) {
     ASSERT_TRUE(report.succeeded()) << step << ": " << report.detail;
   }
   EXPECT_LT((momentum() - before).norm(), 1e-4 * before.norm());
-  EXPECT_GT(mean_position(simulation, 1).y(), 0.055);  // it has been pulled along
+  EXPECT_GT(testing::centre_of(simulation, 1).y(), 0.055);  // it has been pulled along
 }
 
 INSTANTIATE_TEST_SUITE_P(Ties, TiesOfEverySolver, ::testing::ValuesIn(testing::solver_names()),
@@ -142,7 +131,7 @@ TEST(Ties, ADampedSpringFollowsItsRecurrence) {
     ASSERT_TRUE(simulation.step().succeeded());
     v = (v + h * k / m * (0.2 - x)) / (1 + h * c / m + h * h * k / m);
     x += h * v;
-    EXPECT_NEAR(mean_position(simulation, 0).x(), x, 1e-4) << step;
+    EXPECT_NEAR(testing::centre_of(simulation, 0).x(), x, 1e-4) << step;
   }
 }
 
@@ -245,6 +234,27 @@ TEST(Ties, AcrossAGapAreNearlyAsStiffAtAnyOrderAndRefusedAcrossALargeOne) {
   };
   for (int order : {1, 2, 3}) EXPECT_NEAR(sag(order, 0.02), 0.02 * 1.02, 0.0015) << order;
   EXPECT_THROW(sag(1, 0.1), InputError);
+}
+
+TEST(Ties, ReachARigidBodyAcrossAGapUpToTheSizeOfEither) {
+  const auto tied = [](double gap) {
+    return Simulation(parse_scene(
+        fmt::format("[simulation]\ndt = 0.01\nframes = 10\n{}[[rigid]]\nname = \"knob\"\nbox = {{centre = [0.05, {}, "
+                    "0.05], size = [0.04, 0.04, 0.04]}}\n[[attachment]]\nbody = \"cube\"\nwhere = "
+                    "\"y-max\"\nto_body = \"knob\"\n",
+                    block("cube", "[0.1, 0.1, 0.1]", "[2, 2, 2]", "[0, 0, 0]", "young = 1e6\n"), 0.12 + gap),
+        "knob"));
+  };
+  Simulation simulation = tied(0.08);  // larger than the knob, smaller than the cube
+  const double before = (testing::centre_of(simulation, 0) - testing::centre_of(simulation, 1)).norm();
+  for (int step = 0; step < 10; ++step) ASSERT_TRUE(simulation.step().succeeded());
+  EXPECT_NEAR((testing::centre_of(simulation, 0) - testing::centre_of(simulation, 1)).norm(), before, 1e-3);
+  try {
+    tied(0.3);
+    FAIL() << "a gap of 0.3 m is accepted";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("which is 0.0693 m large"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

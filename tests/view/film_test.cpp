@@ -4,6 +4,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/io/run.hpp"
+#include "pliant/view/live_scene.hpp"
 #include "scenes.hpp"
 
 namespace pliant::view {
@@ -47,6 +48,39 @@ TEST(Film, PlaysTheFramesOfARunAndSeeks) {
   EXPECT_EQ(film.draw(0, Colour::none).positions, last.positions);
   film.play_again();
   EXPECT_EQ(film.frame(), 0);
+}
+
+TEST(Film, ShowsVisualMeshesSpringsAndProbesAsTheRunHadThem) {
+  const std::filesystem::path folder = testing::folder_with("film_visual", "roof.obj", testing::kRoof);
+  const std::string text = testing::dressed_beam(folder);
+  Scene scene = parse_scene(text, "beam", ".");
+  scene.steps = 4;
+  scene.output.pictures = false;
+  Simulation simulation(scene);
+  RunObserver silent;
+  RunOptions options;
+  options.folder = folder / "run";
+  run(simulation, options, silent);
+  Film film(folder / "run");
+  film.seek(4);
+  LiveScene live(parse_scene(text, "beam", "."), "");
+  for (int step = 0; step < 4; ++step) ASSERT_TRUE(live.advance());
+  EXPECT_EQ(film.skin().triangles, live.skin().triangles);
+  const Drawing played = film.draw(0, Colour::speed), shown = live.draw(0, Colour::speed);
+  ASSERT_EQ(played.positions.size(), film.surface().nodes.size() + 5);
+  ASSERT_EQ(played.positions.size(), shown.positions.size());
+  ASSERT_EQ(played.values.size(), played.positions.size());
+  for (std::size_t i = 0; i < played.positions.size(); ++i)
+    EXPECT_LT((played.positions[i] - shown.positions[i]).norm(), 1e-6) << i;
+  EXPECT_EQ(film.describe()["probes"], live.describe()["probes"]);
+  EXPECT_EQ(film.describe()["probes"].size(), 4u);
+  const Json played_view = film.telemetry()["views"][0], live_view = live.telemetry()["views"][0];
+  for (std::size_t k = 0; k < 4; ++k)
+    EXPECT_NEAR(played_view["probes"][k].get<double>(), live_view["probes"][k].get<double>(), 1e-9);
+  ASSERT_EQ(live_view["springs"].size(), 1u);
+  for (std::size_t end = 0; end < 2; ++end)
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_NEAR(played_view["springs"][0][end][k].get<double>(), live_view["springs"][0][end][k].get<double>(), 1e-6);
 }
 
 TEST(Film, FollowsACutByAnotherSurface) {

@@ -52,6 +52,32 @@ TEST(LiveScene, ResetRestoresEveryBitAndTheSameHandDoesTheSameAgain) {
   EXPECT_EQ(play().x, first.x);
 }
 
+TEST(LiveScene, ShowsVisualMeshesInPlaceOfBodiesAndHandsReachTheElements) {
+  const std::filesystem::path folder = testing::folder_with("live_visual", "roof.obj", testing::kRoof);
+  LiveScene live(parse_scene(testing::dressed_beam(folder), "beam", "."), "");
+  const std::size_t surface = live.surface().nodes.size();
+  ASSERT_EQ(live.skin().rest.size(), 5u);
+  EXPECT_EQ(live.skin().bodies, std::vector<Index>{0});
+  EXPECT_LT((live.skin().rest[4] - Vec3(1, 1.3, 0.5)).norm(), 1e-12);
+  for (const Colour colour : {Colour::none, Colour::stress, Colour::stretch, Colour::speed, Colour::error}) {
+    advance(live, 1);
+    const Drawing drawing = live.draw(0, colour);
+    ASSERT_EQ(drawing.positions.size(), surface + 5);
+    if (colour == Colour::none) continue;
+    ASSERT_EQ(drawing.values.size(), surface + 5);
+    // A vertex of the skin at a vertex of the mesh has its value.
+    for (std::size_t v = 0; v < surface; ++v)
+      if ((live.surface().rest[v] - live.skin().rest[1]).norm() < 1e-12) {
+        EXPECT_LT((drawing.positions[v] - drawing.positions[surface + 1]).norm(), 1e-12);
+        EXPECT_NEAR(drawing.values[v], drawing.values[surface + 1], 1e-9 * (1 + drawing.values[v]));
+      }
+  }
+  EXPECT_TRUE(grab(live));
+  live.cut({.point = {1, 0.5, 0.5}, .normal = {1, 0, 0}, .is_now = false, .view = 0, .body = {}, .radius = {}});
+  EXPECT_EQ(live.draw(0, Colour::stress).positions.size(), live.surface().nodes.size() + 5);
+  advance(live, 1);
+}
+
 TEST(LiveScene, EverySolverTakesOverTheStateAndGoesOn) {
   LiveScene live = beam();
   grab(live, Vec3(1.9, 1.2, 0.5));

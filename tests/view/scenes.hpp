@@ -36,4 +36,18 @@ inline std::filesystem::path folder_with(const std::string& name, const std::str
   return folder;
 }
 
+/// A visual mesh of five vertices about the beam.
+inline const std::string kRoof =
+    "v 0 0 0\nv 2 0 0\nv 2 0 1\nv 0 0 1\nv 1 1.3 0.5\nf 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n";
+
+/// The beam with the visual mesh in this folder, a spring at its end, and a probe of that.
+inline std::string dressed_beam(const std::filesystem::path& folder) {
+  std::string text = kBeam;
+  const std::string key = "[[body]]\n";
+  text.insert(text.find(key) + key.size(), "visual = \"" + (folder / "roof.obj").string() + "\"\n");
+  return text +
+         "[[spring]]\nname = \"rope\"\nat = [2, 1, 0.5]\nto = [2, 3, 0.5]\nrest_length = 1\nstiffness = "
+         "1e4\n[[probe]]\nname = \"rope\"\nspring = \"rope\"\nquantities = [\"force\", \"length\"]\n";
+}
+
 }  // namespace pliant::view::testing

@@ -10,6 +10,8 @@ export const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 0];
 export class App {
   tool: Tool = "grab";
   wireframe = false;
+  /** Whether bodies are drawn as their visual meshes, where they have one. */
+  skin = true;
   clip: ClipSetting | null = null;
   plotsShown = true;
   /** Hears of changes that stay in the page. */
@@ -114,6 +116,12 @@ export class App {
     const names = this.session.hello?.colours.map((field) => field.name) ?? [];
     const now = names.indexOf(this.session.play?.colour ?? "");
     this.setColour(names[now + 1] ?? null);
+  }
+
+  setSkin(on: boolean): void {
+    this.skin = on;
+    this.world.showSkin(on);
+    this.onChange();
   }
 
   setWireframe(on: boolean): void {

@@ -122,6 +122,7 @@ session.on("scene", (scene) => {
   const identity = `${scene.source} ${scene.path} ${scene.name}`;
   world.setScene(scene);
   panel.setScene(scene);
+  plots.setProbes(scene.probes ?? []);
   transport.setScene(scene);
   showScenes();
   sceneTitle.textContent = scene.title;
@@ -152,7 +153,14 @@ session.on("play", (play) => {
     app.applyLink(location.hash);
   }
 });
-session.on("topology", (topology) => world.setTopology(topology));
+session.on("topology", (topology) => {
+  world.setTopology(topology);
+  panel.setSkin(false);
+});
+session.on("skin", (skin) => {
+  world.setSkin(skin);
+  panel.setSkin(true);
+});
 session.on("obstacles", (obstacles) => {
   world.setObstacles(obstacles, session.scene);
   app.placeCameraAgain();

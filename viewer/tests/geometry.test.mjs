@@ -4,6 +4,30 @@ import { load } from "./support/modules.mjs";
 
 const { splitAtCreases, sumNormals, gatherPositions, uniqueEdges } = await load("view/surface.ts");
 const { pick, surfacePoint } = await load("view/pick.ts");
+const { coilPoint } = await load("view/ground.ts");
+const { groupColumns } = await load("ui/plots.ts");
+
+test("a coil begins and ends at the ends of its spring, and stays within a twentieth of its length of the line", () => {
+  const [from, to] = [[1, 2, 3], [1, 6, 6]];
+  for (const [at, end] of [[0, from], [1, to]]) coilPoint(from, to, at).forEach((x, k) => assert.ok(Math.abs(x - end[k]) < 1e-12));
+  let farthest = 0;
+  for (let at = 0; at <= 1; at += 0.001) {
+    const point = coilPoint(from, to, at);
+    const off = Math.hypot(...point.map((x, k) => x - (from[k] + at * (to[k] - from[k]))));
+    farthest = Math.max(farthest, off);
+  }
+  assert.ok(Math.abs(farthest - 0.25) < 1e-9, `${farthest}`);
+});
+
+test("components of a quantity share a plot, and different probes do not", () => {
+  const groups = groupColumns(["tip.force_x (N)", "tip.force_y (N)", "tip.force_z (N)", "tip.length (m)", "end.force_x (N)", "end.elastic_energy (J)"]);
+  assert.deepEqual(groups.map((group) => [group.title, group.unit, group.lines.map((line) => [line.name, line.column])]), [
+    ["tip.force", "N", [["x", 0], ["y", 1], ["z", 2]]],
+    ["tip.length", "m", [["tip.length", 3]]],
+    ["end.force", "N", [["x", 4]]],
+    ["end.elastic_energy", "J", [["end.elastic_energy", 5]]],
+  ]);
+});
 
 /** A unit cube of 12 triangles, outside counter-clockwise. */
 const cube = new Float32Array([0, 1].flatMap((z) => [0, 1].flatMap((y) => [0, 1].flatMap((x) => [x, y, z]))));

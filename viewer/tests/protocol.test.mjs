@@ -32,6 +32,28 @@ function frame() {
   return bytes;
 }
 
+/** A visual mesh of one triangle, of body 2. */
+function skin() {
+  const bytes = new ArrayBuffer(24 + 4 + 8 + 8 + 12 + 36);
+  const view = new DataView(bytes);
+  view.setUint8(0, 5);
+  const words = [5, 7, 3, 1, 1, 0, /* body */ 2, /* first vertex */ 0, 3, /* first triangle */ 0, 1, /* triangle */ 2, 1, 0];
+  words.forEach((word, i) => i > 0 && view.setUint32(4 * i, word, true));
+  [0, 0, 0, 1, 0, 0, 0, 1, 0].forEach((x, i) => view.setFloat32(56 + 4 * i, x, true));
+  return bytes;
+}
+
+test("a skin is read as the protocol lays it out", () => {
+  const read = decodeBinary(skin());
+  assert.equal(read.kind, "skin");
+  assert.equal(read.revision, 7);
+  assert.deepEqual([...read.bodies], [2]);
+  assert.deepEqual([...read.firstVertex], [0, 3]);
+  assert.deepEqual([...read.firstTriangle], [0, 1]);
+  assert.deepEqual([...read.triangles], [2, 1, 0]);
+  assert.deepEqual([...read.rest], [0, 0, 0, 1, 0, 0, 0, 1, 0]);
+});
+
 test("a topology is read as the protocol lays it out", () => {
   const read = decodeBinary(topology());
   assert.equal(read.kind, "topology");
@@ -54,7 +76,7 @@ test("positions of a frame span its box, colours their range", () => {
 });
 
 test("every shortened binary message is refused in words", () => {
-  for (const whole of [topology(), frame()]) {
+  for (const whole of [topology(), frame(), skin()]) {
     for (let length = 0; length < whole.byteLength; ++length) assert.throws(() => decodeBinary(whole.slice(0, length)), Error);
   }
 });

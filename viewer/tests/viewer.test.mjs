@@ -526,6 +526,42 @@ test("a finished run is played, with a time slider", async () => {
   }
 });
 
+test("a visual mesh, springs and probes are shown, live and of a finished run", async () => {
+  // A roof of its own over the block, which hangs on a spring.
+  const roof = "v 0 0 0\nv 2 0 0\nv 2 0 1\nv 0 0 1\nv 1 1.3 0.5\nf 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n";
+  await writeFile(file("roof.obj"), roof);
+  const scene = FLOATING.replace("[[body]]", '[[body]]\nvisual = "roof.obj"').replace("gravity = [0, 0, 0]", "gravity = [0, -9.81, 0]").replace('name = "floating"', 'name = "hung"');
+  await writeFile(file("hung.toml"), `${scene}[[spring]]\nname = "rope"\nat = [1, 1, 0.5]\nto = [1, 3, 0.5]\nstiffness = 4e4\n[[probe]]\nname = "rope"\nspring = "rope"\nquantities = ["force", "length"]\n[output]\npictures = false\n`);
+  await pliant("run", file("hung.toml"), "--out", file("hung"));
+  for (const what of [file("hung.toml"), file("hung")]) {
+    const program = await Program.start(what);
+    try {
+      const page = await visit(context, program.url, { frames: 5 });
+      assert.deepEqual(page.complaints, []);
+      const [skin, vertices, drawn] = await evaluate(page, () => [window.pliant.session.skin.rest.length / 3, window.pliant.session.topology.rest.length / 3, window.pliant.positions().length / 3]);
+      assert.equal(skin, 5);
+      assert.equal(drawn, vertices + 5);
+      const tip = await evaluate(page, () => window.pliant.positions().slice(-3));
+      assert.ok(Math.abs(tip[0] - 1) < 0.2 && tip[1] > 0.9 && tip[1] < 1.4, `the tip of the roof is at ${tip}`);
+      const view = await evaluate(page, () => window.pliant.session.telemetry.views[0]);
+      assert.equal(view.springs.length, 1);
+      assert.ok(Math.abs(view.springs[0][1][1] - 3) < 1e-9);
+      assert.equal(view.probes.length, 4);
+      const length = Math.hypot(...view.springs[0][0].map((x, k) => x - view.springs[0][1][k]));
+      assert.ok(Math.abs(view.probes[3] - length) < 1e-9);
+      const titles = await page.locator(".plot figcaption span:first-child").allTextContents();
+      assert.deepEqual(titles.slice(4), ["rope.force, N", "rope.length, m"]);
+      const toggle = page.getByLabel("Visual meshes");
+      assert.ok(await toggle.isVisible());
+      await toggle.click();
+      await until(page, () => window.pliant.app.skin === false);
+      await page.close();
+    } finally {
+      await program.stop();
+    }
+  }
+});
+
 test("the server survives ten thousand random and truncated messages", async () => {
   const page = await visit(context, held.url, { frames: 3 });
   const result = await evaluate(page, async () => {

@@ -236,6 +236,22 @@ size_t pliant_point_count(const pliant_simulation* simulation) {
   return static_cast<std::size_t>(model.nodes()) + model.carried().size();
 }
 
+pliant_status pliant_body_pose(const pliant_simulation* simulation, size_t body, double centre[3], double rotation[9]) {
+  return guarded([&] {
+    const pliant::Body& of = checked_body(simulation, body);
+    checked(centre, "the array of the centre");
+    checked(rotation, "the array of the rotation");
+    if (!of.rigid)
+      throw pliant::InputError("body '" + of.name + "' is not rigid; its nodes are where the positions say");
+    std::array<pliant::Vec3, 4> nodes;
+    for (std::size_t i = 0; i < 4; ++i)
+      nodes[i] = pliant::node(simulation->state().x, of.nodes.begin + static_cast<Index>(i));
+    Eigen::Map<pliant::Vec3>(centre, 3) = (nodes[0] + nodes[1] + nodes[2] + nodes[3]) / 4;
+    Eigen::Map<Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rotation, 3, 3) = of.rigid->rotation(nodes);
+    return PLIANT_OK;
+  });
+}
+
 pliant_status pliant_get_points(const pliant_simulation* simulation, double* points, size_t room) {
   return guarded([&] {
     const pliant::VecX all =

@@ -30,6 +30,14 @@ std::vector<Tie> merged(std::vector<Tie> ties) {
         weights[static_cast<std::size_t>(found - nodes.begin())] += tie.weights[a];
       }
     }
+    if (nodes.size() < tie.nodes.size()) {  // within one body
+      tie.first_end = 0;
+      for (std::size_t a = 0; a < nodes.size(); ++a)
+        if (weights[a] > 0) {
+          std::swap(nodes[a], nodes[tie.first_end]);
+          std::swap(weights[a], weights[tie.first_end++]);
+        }
+    }
     tie.nodes = std::move(nodes);
     tie.weights = std::move(weights);
   }
@@ -134,6 +142,13 @@ Mat3 Tie::excess_by_node(const Vec3& a, const Vec3& d, double w, double v) const
 
 bool Tie::is_to_world() const { return std::abs(std::accumulate(weights.begin(), weights.end(), 0.0)) > 0.5; }
 
+std::array<Vec3, 2> Tie::ends(const VecX& x) const {
+  std::array<Vec3, 2> ends = {Vec3::Zero(), offset};
+  for (std::size_t a = 0; a < nodes.size(); ++a)
+    (a < first_end ? ends[0] : ends[1]) += (a < first_end ? weights[a] : -weights[a]) * node(x, nodes[a]);
+  return ends;
+}
+
 TieEnergy::TieEnergy(std::vector<Tie> ties) : ties_(merged(std::move(ties))), stencils_(tie_stencils(ties_)) {}
 
 void TieEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
@@ -188,6 +203,11 @@ void TieEnergy::hessians(const Pose& pose, Range range, Projection projection, d
     else
       spread_over_nodes(tie, stiffness(tie, d, pose.x, projection), shift, stencils_.size, blocks);
   }
+}
+
+void LinearisedTies::hessians(const Pose& pose, Range range, Projection projection, double* blocks) const {
+  for (Index s = range.begin; s < range.end; ++s, blocks += 9 * local_blocks(stencils().size))
+    of_.hessians(pose, {s, s + 1}, of_.ties()[at(s)].slides() ? Projection::analytic : projection, blocks);
 }
 
 TieDamping::TieDamping(const TieEnergy& of)

@@ -56,13 +56,16 @@ ScenePicture picture_from(const nlohmann::json& json) {
   return picture;
 }
 
-RecordedRun::Spring spring_from(const nlohmann::json& json) {
-  RecordedRun::Spring spring;
+Tie spring_from(const nlohmann::json& json) {
+  Tie spring;
   spring.nodes = json.at("nodes").get<std::vector<Index>>();
   spring.weights = json.at("weights").get<std::vector<double>>();
   spring.weights.resize(spring.nodes.size(), 0.0);
   spring.offset = vector_at(json, "offset").value_or(Vec3::Zero());
   spring.rest_length = json.at("rest_length").get<double>();
+  // Runs of before it was written: the nodes of the first end come first, and have positive weights.
+  const auto other = std::find_if(spring.weights.begin(), spring.weights.end(), [](double w) { return w < 0; });
+  spring.first_end = json.value("first_end", static_cast<std::size_t>(other - spring.weights.begin()));
   for (Index& node : spring.nodes) node = std::max(node, Index{0});
   return spring;
 }
@@ -86,7 +89,10 @@ RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folde
     const Json& scene = summary.at("scene");
     name_ = scene.at("name").get<std::string>();
     title_ = scene.at("title").get<std::string>();
-    for (const Json& body : scene.at("bodies")) bodies_.push_back(body.at("name").get<std::string>());
+    for (const Json& body : scene.at("bodies")) {
+      bodies_.push_back(body.at("name").get<std::string>());
+      rigid_.push_back(body.value("rigid", false));
+    }
     const auto g = scene.at("gravity").get<std::array<double, 3>>();
     if (const Vec3 gravity(g[0], g[1], g[2]); gravity.norm() > 0) up_ = -gravity.normalized();
     picture_ = picture_from(scene.at("picture"));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "pliant/energies/tie_energy.hpp"
 #include "pliant/mesh/formats/vtk_grid.hpp"
 #include "pliant/scene/scene.hpp"
 
@@ -16,15 +17,6 @@ class RecordedRun {
   struct Frame {
     double time = 0;             ///< s
     std::filesystem::path file;  ///< where it is
-  };
-
-  /// A spring between two places: weighted sums of nodes, positive weights for the one and negative for the other, and
-  /// `offset`, of the other, that no node moves.
-  struct Spring {
-    std::vector<Index> nodes;
-    std::vector<double> weights;
-    Vec3 offset = Vec3::Zero();
-    double rest_length = 0;  ///< m
   };
 
   /// Throws InputError where the folder is not one of a run.
@@ -42,10 +34,11 @@ class RecordedRun {
   const Vec3& up() const { return up_; }
   /// As the scene has it.
   const ScenePicture& picture() const { return picture_; }
-  /// Those that have a length.
-  const std::vector<Spring>& springs() const { return springs_; }
+  /// Their nodes, weights, offsets and lengths: what Tie::ends needs.
+  const std::vector<Tie>& springs() const { return springs_; }
   /// "body 3" where no summary gives its name.
   std::string body_name(std::size_t body) const;
+  bool is_rigid(std::size_t body) const { return body < rigid_.size() && rigid_[body]; }
 
   /// Reads a frame of bodies or colliders; every cell names points that are there. Throws InputError.
   static VtkGrid read(const Frame& frame);
@@ -55,7 +48,8 @@ class RecordedRun {
   std::vector<Frame> frames_, colliders_, visual_;
   std::string name_, title_;
   std::vector<std::string> bodies_;
-  std::vector<Spring> springs_;
+  std::vector<bool> rigid_;
+  std::vector<Tie> springs_;
   Vec3 up_ = Vec3::UnitY();
   ScenePicture picture_;
 };

@@ -32,8 +32,9 @@ Json springs_json(const Model& model) {
   Json springs = Json::array();
   if (!model.ties()) return springs;
   for (const Tie& tie : model.ties()->ties())
-    if (tie.rest_length > 0 && tie.side == TieSide::always && !tie.slides())
+    if (tie.is_spring())
       springs.push_back({{"nodes", tie.nodes},
+                         {"first_end", tie.first_end},
                          {"weights", tie.weights},
                          {"offset", vector_json(tie.offset)},
                          {"rest_length", tie.rest_length}});
@@ -56,6 +57,7 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
     } else {
       json["springs"] = body.springs->stencils().count();
     }
+    if (body.rigid) json["rigid"] = true;
     json["nodes"] = body.nodes.size();
     json["mass"] = body.mass();
     bodies.push_back(std::move(json));

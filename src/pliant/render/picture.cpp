@@ -78,7 +78,7 @@ class Renderer {
     Seen what = Seen::background;
     Index id = -1;
     double samples = 0;
-    double on_edges = 0;  ///< how many of them
+    double on_edges = 0;  ///< how many of them edges cover
     double passed = 0;    ///< sum of what the glass before them lets pass
     VisibleImage::Point point;
     Vec3 to_viewer;
@@ -173,7 +173,7 @@ class Renderer {
         Patch& patch = tile.patches[k];
         patch.samples += 1;
         patch.passed += image_.passed(i, j);
-        if (what == Seen::surface && image_.edge_distance(id, i + 0.5, j + 0.5) <= edge_width()) patch.on_edges += 1;
+        if (what == Seen::surface) patch.on_edges += covered_by_edge(image_.edge_distance(id, i + 0.5, j + 0.5));
       }
   }
 
@@ -182,6 +182,13 @@ class Renderer {
     if (what != Seen::surface || patch.id == id) return true;
     return image_.piece(patch.id).surface == image_.piece(id).surface &&
            image_.piece(patch.id).normal.dot(image_.piece(id).normal) > alike;
+  }
+
+  /// How much of a sample an edge at this distance covers. Lines are often thinner than samples are apart: asking
+  /// whether a sample lies on one draws some of the edges of a regular mesh and leaves out their neighbours.
+  double covered_by_edge(double distance) const {
+    const double half = edge_width();
+    return std::clamp(std::min(distance + 0.5, half) - std::max(distance - 0.5, -half), 0.0, 1.0);
   }
 
   /// Half of it, in samples.

@@ -9,9 +9,8 @@ const Section& contact_section();
 /// The part on obstacles. `rotate` and `keyframes` are those of scripts.
 const Section& collider_section(const Section& rotate, const Section& keyframes);
 
-/// [[rigid]] and [[joint]]; `rotate` is that of bodies.
+/// [[rigid]]; `rotate` is that of bodies.
 const Section& rigid_section(const Section& rotate);
-const Section& joint_section();
 
 /// [[link]], whose shapes are those of colliders.
 const Section& link_section();

@@ -1,34 +1,14 @@
 #include "pliant/scene/keys.hpp"
 
 #include "pliant/scene/collider_keys.hpp"
+#include "pliant/scene/common_keys.hpp"
 #include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/material_keys.hpp"
+#include "pliant/scene/tie_keys.hpp"
 
 namespace pliant {
 
 namespace {
-
-// Keys that several sections share.
-Setting name_key(const std::string& what) {
-  return {.name = "name",
-          .kind = Kind::text,
-          .summary = "Name of the " + what + " in messages and results; must be unique.",
-          .example = "\"" + what + "-a\""};
-}
-Setting body_key() {
-  return {.name = "body",
-          .kind = Kind::text,
-          .summary = "The body it acts on; needed when there are several.",
-          .example = "\"beam\""};
-}
-Setting where_key(const std::string& what, bool required) {
-  return {.name = "where",
-          .kind = Kind::selection,
-          .summary = what + " See [Selections](#selections).",
-          .example = "\"x-min\"",
-          .required = required,
-          .section = &selection_keys()};
-}
 
 const Section& body_rotate_section() {
   static const Section section{
@@ -418,92 +398,6 @@ const Section& gravity_keyframe_section() {
         .unit = "m/s^2",
         .example = "[0, -9.81, 0]",
         .required = true}}};
-  return section;
-}
-
-const Section& attachment_section() {
-  static const Section section{"[[attachment]]",
-                               "in [[attachment]]",
-                               "Fastens vertices of a body to another body, or to a link. Meshes need not match: "
-                               "each vertex is tied to the place of the other body that is nearest at rest, and stays "
-                               "at its distance from it. In [contact], bodies that are attached to each other do not "
-                               "touch each other, unless a pair says so.",
-                               {name_key("attachment"),
-                                body_key(),
-                                where_key("The vertices that are fastened.", true),
-                                {.name = "to_body",
-                                 .kind = Kind::text,
-                                 .summary = "Name of the body that they are tied to.",
-                                 .example = "\"bone\""},
-                                {.name = "link",
-                                 .kind = Kind::text,
-                                 .summary = "Name of the link that they move with.",
-                                 .example = "\"forearm\""},
-                                {.name = "along",
-                                 .kind = Kind::vector,
-                                 .summary = "Lets each slide along a line through where it is at rest, which moves "
-                                            "with `to_body`; without `to_body`, a line of the world.",
-                                 .example = "[1, 0, 0]"},
-                                {.name = "across",
-                                 .kind = Kind::vector,
-                                 .summary = "Lets each slide over the plane through where it is at rest that has this "
-                                            "normal: of a rigid `to_body`, or of the world.",
-                                 .example = "[0, 1, 0]"},
-                                {.name = "stiffness",
-                                 .summary = "Of each tie to a body; by default a hundred times that of an element of "
-                                            "the softer one.",
-                                 .unit = "N/m",
-                                 .example = "1e5",
-                                 .limits = kPositive},
-                                {.name = "damping",
-                                 .summary = "Of each tie to a body, of what slides along its way; by default none.",
-                                 .unit = "N s/m",
-                                 .example = "10",
-                                 .limits = kNotNegative}},
-                               {{{{"to_body"}, {"link"}}, false}, {{{"along"}, {"across"}}, false}}};
-  return section;
-}
-
-const Section& spring_section() {
-  static const Section section{
-      "[[spring]]",
-      "in [[spring]]",
-      "A spring from a place of a body to a place of another, of the same, or of the world. Its energy is "
-      "k/2 (length - rest_length)^2; a rest length of zero ties its ends together.",
-      {name_key("spring"),
-       body_key(),
-       {.name = "at",
-        .kind = Kind::vector,
-        .summary = "Where it holds the body, as this is at rest: the nearest part of the body moves it.",
-        .unit = "m",
-        .example = "[0.5, 0, 0]",
-        .required = true},
-       {.name = "to_body",
-        .kind = Kind::text,
-        .summary = "Name of the body of its other end; by default that stays where it is.",
-        .example = "\"frame\""},
-       {.name = "to",
-        .kind = Kind::vector,
-        .summary = "Its other end: a place of the world, or of `to_body` at rest.",
-        .unit = "m",
-        .example = "[0.5, 1, 0]",
-        .required = true},
-       {.name = "stiffness",
-        .summary = "Its force per length.",
-        .unit = "N/m",
-        .example = "200",
-        .limits = kPositive,
-        .required = true},
-       {.name = "rest_length",
-        .summary = "How long it is without a force; by default as long as where bodies are at rest.",
-        .unit = "m",
-        .example = "0.8",
-        .limits = kNotNegative},
-       {.name = "damping",
-        .summary = "Its resistance to the speed at which its length changes.",
-        .unit = "N s/m",
-        .fallback = "0.0",
-        .limits = kNotNegative}}};
   return section;
 }
 

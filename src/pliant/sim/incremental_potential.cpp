@@ -131,7 +131,7 @@ IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   return change;
 }
 
-/// Sums over all terms on the model's pattern but inertia and damping.
+/// Sums over all terms on the model's pattern but inertia, damping and ties.
 void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection, BlockMatrix& H) {
   H.set_zero();
   elasticity_.add_hessian(pose, projection, H);
@@ -140,7 +140,6 @@ void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection,
   penalties_.add_hessian(pose, projection, H);
   grabs_.add_hessian(pose, projection, H);
   if (loads_) loads_->add_hessian(pose, projection, H);
-  if (ties_) ties_->add_hessian(pose, projection, H);
 }
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
@@ -148,6 +147,7 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   const Pose pose = problem_.pose(x);
   BlockMatrix& H = contact_ ? without_contact_ : A;
   sum_hessians(pose, projection, H);
+  if (ties_) ties_->add_hessian(pose, projection, H);
   if (damping_) damping_->add_hessian(pose, projection, H);
   if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
   complete_hessian(H, x, projection, problem_, A, drive);
@@ -178,7 +178,9 @@ void IncrementalPotential::complete_hessian(const BlockMatrix& H, const VecX& x,
 }
 
 void IncrementalPotential::stiffness(const VecX& x, Projection projection, BlockMatrix& H) {
-  sum_hessians(problem_.pose(x), projection, H);
+  const Pose pose = problem_.pose(x);
+  sum_hessians(pose, projection, H);
+  if (ties_) ties_->add_linearised(pose, projection, H);
 }
 
 void IncrementalPotential::linearise_contact(VecX& force, BlockMatrix& H) {

@@ -66,7 +66,8 @@ class IncrementalPotential final : public StepFunction {
   /// of `problem`.
   void complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection, const StepProblem& problem,
                         BlockMatrix& A, Drive* drive);
-  /// Overwrites H with the Hessian of all but inertia and damping, over all unknowns, prescribed ones too.
+  /// Overwrites H with the Hessian of all but inertia and damping, over all unknowns, prescribed ones too: for a step
+  /// that is linearised once (LinearisedTies).
   void stiffness(const VecX& x, Projection projection, BlockMatrix& H);
   /// ContactStep::linearise where the step begins and for its inertial way, with H on a pattern of its own.
   void linearise_contact(VecX& force, BlockMatrix& H);

@@ -100,6 +100,14 @@ double RigidShape::size() const {
   return (box.max - box.min).norm();
 }
 
+/// A place is sum_i (1/4 + slope_i . (X - centre)) x_i, so that its derivative by X is sum_i x_i slope_i^T.
+Mat3 RigidShape::rotation(const std::array<Vec3, 4>& nodes) const {
+  const std::array<Vec3, 4> change = slopes();
+  Mat3 F = Mat3::Zero();
+  for (std::size_t i = 0; i < 4; ++i) F += nodes[i] * change[i].transpose();
+  return nearest_rotation(F);
+}
+
 RigidShape make_rigid_shape(const RigidOptions& options) {
   check(options);
   RigidShape shape;

@@ -45,6 +45,8 @@ struct RigidShape {
   std::array<double, 4> weights(const Vec3& place) const;
   std::array<Vec3, 4> slopes() const;
   double size() const;  ///< diagonal of the box about its surface, m
+  /// The rotation that took it from rest to where its nodes are; its centre of mass is their mean.
+  Mat3 rotation(const std::array<Vec3, 4>& nodes) const;
 };
 
 /// Throws InputError, also for surfaces that are not closed.

@@ -74,15 +74,20 @@ double node_stiffness(const Body& body) {
   return sum / static_cast<double>(body.lame.size()) * element_size(body);
 }
 
-/// A tie across a gap pulls at the last element beside it by a lever as long as the gap.
+/// A tie across a gap pulls at the last element beside it by a lever as long as the gap. A rigid body bears that; what
+/// is farther away than either body is large was hardly meant.
 void check_near(const std::string& what, const Body& body, const Anchor& anchor, const Body& other) {
-  const double far =
-      std::min(size_of(other) / 2, other.is_solid() && !other.rigid ? element_size(other) : size_of(other));
+  const bool is_soft_solid = other.is_solid() && !other.rigid;
+  const double far = other.rigid     ? std::max(size_of(other), size_of(body))
+                     : is_soft_solid ? std::min(size_of(other) / 2, element_size(other))
+                                     : size_of(other) / 2;
   if (anchor.distance > far)
-    throw InputError(
-        fmt::format("{}: what is selected of body '{}' lies {:.3g} m away from body '{}', whose elements are {:.3g} m "
-                    "large; select what is near it, or bring the bodies together",
-                    what, body.name, anchor.distance, other.name, far));
+    throw InputError(fmt::format(
+        "{}: what is selected of body '{}' lies {:.3g} m away from body '{}', {}; select what is near it, or bring the "
+        "bodies together",
+        what, body.name, anchor.distance, other.name,
+        is_soft_solid ? fmt::format("whose elements are {:.3g} m large", element_size(other))
+                      : fmt::format("which is {:.3g} m large", size_of(other))));
 }
 
 }  // namespace
@@ -106,6 +111,7 @@ Tie make_spring(const SpringOptions& options, const std::vector<Body>& bodies) {
   };
   const Anchor begin = find(body, options.place);
   add_end(body, begin, 1, tie);
+  tie.first_end = tie.nodes.size();
   Vec3 d = rest_place(body, begin);
   if (options.to_body) {
     const Body& other = body_of(what, *options.to_body, bodies);

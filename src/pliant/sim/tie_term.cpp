@@ -6,8 +6,10 @@ namespace pliant {
 
 TieTerm::TieTerm(const Model& model)
     : energy_(*model.ties()),
+      linearised_(energy_),
       damping_(energy_),
       springs_("springs and attachments", model, {&energy_}),
+      linearised_springs_("springs and attachments, linearised", model, {&linearised_}),
       dampers_("damping of springs", model, {&damping_}) {}
 
 void TieTerm::begin_step(const StepProblem& problem) {
@@ -26,6 +28,11 @@ double TieTerm::add_gradient(const Pose& pose, VecX& g) {
 
 void TieTerm::add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) {
   springs_.add_hessian(pose, projection, A);
+  if (is_damped_) dampers_.add_hessian(pose, projection, A);
+}
+
+void TieTerm::add_linearised(const Pose& pose, Projection projection, BlockMatrix& A) {
+  linearised_springs_.add_hessian(pose, projection, A);
   if (is_damped_) dampers_.add_hessian(pose, projection, A);
 }
 

@@ -17,6 +17,8 @@ class TieTerm final : public Term {
   double value(const Pose& pose) override;
   double add_gradient(const Pose& pose, VecX& g) override;
   void add_hessian(const Pose& pose, Projection projection, BlockMatrix& A) override;
+  /// For a step that is linearised once.
+  void add_linearised(const Pose& pose, Projection projection, BlockMatrix& A);
   /// What is stored in them, J, and its gradient, unless that is null.
   double stored(const Pose& pose, VecX* g);
   void add_stored_hessian(const Pose& pose, Projection projection, BlockMatrix& A) {
@@ -28,8 +30,9 @@ class TieTerm final : public Term {
 
  private:
   const TieEnergy& energy_;
+  LinearisedTies linearised_;
   TieDamping damping_;
-  EnergyTerm springs_, dampers_;
+  EnergyTerm springs_, linearised_springs_, dampers_;
   bool is_damped_ = false;  ///< in this step
 };
 

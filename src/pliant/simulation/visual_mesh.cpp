@@ -89,6 +89,17 @@ void VisualMesh::positions(const VecX& x, std::span<double> out) const {
   });
 }
 
+std::vector<double> VisualMesh::values(std::span<const double> at_nodes) const {
+  const auto stride = at(per_vertex_);
+  std::vector<double> out(vertex_count_, 0.0);
+  for_chunks(vertices(), kVertexGrain, [&](Index begin, Index end) {
+    for (Index v = begin; v < end; ++v)
+      for (std::size_t a = stride * at(v); a < stride * (at(v) + 1); ++a)
+        out[at(v)] += weights_[a] * at_nodes[at(nodes_[a])];
+  });
+  return out;
+}
+
 std::vector<VisualMesh> visual_meshes(const Scene& scene, const Model& model) {
   std::vector<VisualMesh> meshes;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)

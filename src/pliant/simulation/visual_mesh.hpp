@@ -26,8 +26,10 @@ class VisualMesh {
   const std::vector<Index>& material() const { return material_; }
   Index vertices() const { return static_cast<Index>(vertex_count_); }
 
-  /// Writes x, y, z of each vertex.
+  /// Writes x, y, z of each vertex; the same for velocities and whatever else nodes have.
   void positions(const VecX& x, std::span<double> out) const;
+  /// The value at each vertex, from those at the nodes.
+  std::vector<double> values(std::span<const double> at_nodes) const;
 
  private:
   std::size_t body_;

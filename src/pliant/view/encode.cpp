@@ -69,6 +69,23 @@ std::string encode_topology(const Surface& surface, std::uint32_t revision) {
   return bytes;
 }
 
+std::string encode_skin(const Skin& skin, std::uint32_t revision) {
+  std::string bytes;
+  put_kind(bytes, MessageKind::skin);
+  put(bytes, revision);
+  put(bytes, size32(skin.rest.size()));
+  put(bytes, size32(skin.triangles.size()));
+  put(bytes, size32(skin.bodies.size()));
+  put(bytes, std::uint32_t{0});
+  put_numbers(bytes, skin.bodies);
+  put_numbers(bytes, skin.first_vertex);
+  put_numbers(bytes, skin.first_triangle);
+  for (const Triangle& t : skin.triangles)
+    for (Index v : t) put(bytes, static_cast<std::uint32_t>(v));
+  put_positions(bytes, skin.rest);
+  return bytes;
+}
+
 std::string encode_obstacles(const std::vector<TriangleMesh>& obstacles) {
   std::string bytes;
   std::size_t vertices = 0, triangles = 0;

@@ -8,6 +8,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
+#include "pliant/contact/bvh.hpp"
 #include "pliant/mesh/surface.hpp"
 
 namespace pliant::view {
@@ -53,6 +54,39 @@ std::vector<SurfacePart> parts_of(const VtkGrid& grid, const std::string& file) 
   return parts;
 }
 
+/// For each of some places the number of the nearest point.
+std::vector<Index> nearest_of(std::span<const Vec3> points, std::span<const Vec3> places) {
+  std::vector<Aabb> boxes(points.size());
+  Aabb all;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    boxes[i].include(points[i]);
+    all.include(points[i]);
+  }
+  Bvh tree;
+  tree.build(boxes);
+  // About as far as points are from each other on a surface; more where nothing is so near.
+  const double spacing = (all.max - all.min).norm() / std::sqrt(static_cast<double>(points.size()));
+  std::vector<Index> nearest;
+  for (const Vec3& place : places) {
+    Index found = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (double reach = spacing; !(least <= reach); reach = spacing > 0 ? 2 * reach : least) {
+      Aabb box;
+      box.include(place);
+      box.inflate(reach);
+      tree.query(box, Bvh::kAll, [&](Index i) {
+        const double distance = (points[at(i)] - place).norm();
+        if (distance > least || (distance == least && i >= found)) return;
+        least = distance;
+        found = i;
+      });
+      if (reach > 1e3 * (1 + (all.max - all.min).norm() + place.norm())) break;
+    }
+    nearest.push_back(found);
+  }
+  return nearest;
+}
+
 }  // namespace
 
 bool Film::is_result(const std::filesystem::path& path) {
@@ -64,6 +98,7 @@ Film::Film(const std::filesystem::path& folder, const std::optional<std::filesys
   takes_.push_back(open(folder));
   if (other) takes_.push_back(open(*other));
   read_obstacles();
+  read_skin();
   measure();
   read(0);
 }
@@ -90,6 +125,7 @@ Film::Take Film::open(const std::filesystem::path& folder) {
     const Json::json_pointer solver("/solver/name");
     if (summary.is_object() && summary.contains(solver) && summary[solver].is_string()) take.solver = summary[solver];
   }
+  if (std::filesystem::is_regular_file(folder / "probes.csv")) read_probes(folder / "probes.csv", take);
   // Reports of the steps, as far as they can be read: a film without them is one all the same.
   if (!std::filesystem::is_regular_file(folder / "steps.jsonl")) return take;
   std::ifstream in(folder / "steps.jsonl");
@@ -99,6 +135,67 @@ Film::Take Film::open(const std::filesystem::path& folder) {
       take.reports.emplace(report["time"].get<double>(), std::move(report));
   }
   return take;
+}
+
+/// The columns behind step and time. Runs of the same scene have the same; others are shown without.
+void Film::read_probes(const std::filesystem::path& file, Take& take) {
+  constexpr std::size_t kMost = 200'000;
+  const auto cells_of = [](const std::string& line) {
+    std::vector<std::string> cells(1);
+    for (const char c : line)
+      if (c == ',')
+        cells.emplace_back();
+      else if (c != '\r')
+        cells.back() += c;
+    return cells;
+  };
+  std::ifstream in(file);
+  std::string line;
+  if (!std::getline(in, line)) return;
+  const std::vector<std::string> names = cells_of(line);
+  if (names.size() < 3) return;
+  const std::vector<std::string> columns(names.begin() + 2, names.end());
+  if (takes_.empty()) probe_columns_ = columns;
+  if (columns != probe_columns_) return;
+  while (take.probes.size() < kMost && std::getline(in, line)) {
+    const std::vector<std::string> cells = cells_of(line);
+    const Json time = cells.size() == names.size() ? Json::parse(cells[1], nullptr, false) : Json();
+    if (!time.is_number()) continue;  // the last line of a run that was killed
+    std::vector<Json>& values = take.probes[time.get<double>()];
+    for (std::size_t k = 2; k < cells.size(); ++k) {
+      const Json value = Json::parse(cells[k], nullptr, false);
+      values.push_back(value.is_number() ? value : Json(nullptr));
+    }
+  }
+}
+
+/// Visual meshes, where every run that is shown has them for every frame.
+void Film::read_skin() {
+  const auto lacks = [](const Take& take) { return take.run.visual().size() < take.run.frames().size(); };
+  if (std::any_of(takes_.begin(), takes_.end(), lacks)) return;
+  const VtkGrid grid = RecordedRun::read(takes_.front().run.visual().front());
+  const std::vector<double> body_of = numbers_of(find_array(grid.cell_data, "body"));
+  std::map<Index, std::vector<std::int64_t>> corners;  // of the triangles of each body
+  std::int64_t begin = 0;
+  for (std::size_t c = 0; c < grid.ends.size(); begin = grid.ends[c], ++c) {
+    const double body = c < body_of.size() ? body_of[c] : 0;
+    if (grid.ends[c] - begin != 3 || !(body >= 0 && body < 1e6)) continue;
+    std::vector<std::int64_t>& list = corners[static_cast<Index>(body)];
+    list.insert(list.end(), grid.connectivity.begin() + begin, grid.connectivity.begin() + begin + 3);
+  }
+  for (const auto& [body, list] : corners) {
+    std::vector<std::int64_t> points = list;
+    std::sort(points.begin(), points.end());
+    points.erase(std::unique(points.begin(), points.end()), points.end());
+    std::vector<Triangle> triangles(list.size() / 3);
+    for (std::size_t k = 0; k < list.size(); ++k)
+      triangles[k / 3][k % 3] =
+          static_cast<Index>(std::lower_bound(points.begin(), points.end(), list[k]) - points.begin());
+    std::vector<Vec3> vertices;
+    for (const std::int64_t point : points) vertices.push_back(grid.points[at(point)]);
+    skin_.add(body, triangles, vertices);
+    skin_points_.insert(skin_points_.end(), points.begin(), points.end());
+  }
 }
 
 /// Colliders as they are in their first frame, each a mesh of its own; later frames move them.
@@ -142,6 +239,19 @@ void Film::set_surface(const VtkGrid& grid, const std::string& file) {
     for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= Eigen::Map<const Vec3>(displacement.data() + 3 * i);
   surface_ = make_surface(parts, rest);
   connectivity_ = grid.connectivity;
+  skin_colours_.clear();
+  for (std::size_t m = 0; m < skin_.bodies.size(); ++m) {
+    // Of all bodies where its own has no surface in these frames.
+    const auto b = at(skin_.bodies[m]);
+    const bool is_there =
+        b + 1 < surface_.first_vertex.size() && surface_.first_vertex[b] < surface_.first_vertex[b + 1];
+    const Index first = is_there ? surface_.first_vertex[b] : 0;
+    const Index count = (is_there ? surface_.first_vertex[b + 1] : surface_.first_vertex.back()) - first;
+    const std::span<const Vec3> vertices = std::span(surface_.rest).subspan(at(first), at(count));
+    const std::span<const Vec3> places =
+        std::span(skin_.rest).subspan(at(skin_.first_vertex[m]), at(skin_.first_vertex[m + 1] - skin_.first_vertex[m]));
+    for (const Index v : nearest_of(vertices, places)) skin_colours_.push_back(first + v);
+  }
   bodies_.clear();
   for (std::size_t b = 0; b < parts.size(); ++b)
     bodies_.push_back({{"name", takes_.front().run.body_name(b)},
@@ -175,18 +285,30 @@ void Film::show(const VtkGrid& grid, Take& take) {
 void Film::read(std::int64_t frame) {
   const RecordedRun::Frame& first = takes_.front().run.frames()[at(frame)];
   std::vector<VtkGrid> grids = {RecordedRun::read(first)};
+  std::vector<std::vector<Vec3>> skins(takes_.size());
+  const auto read_skin = [&](std::size_t k, std::size_t number) {
+    if (skin_.empty()) return;
+    const VtkGrid visual = RecordedRun::read(takes_[k].run.visual()[number]);
+    for (const std::int64_t point : skin_points_)
+      skins[k].push_back(at(point) < visual.points.size() ? visual.points[at(point)] : Vec3(Vec3::Zero()));
+  };
+  read_skin(0, at(frame));
   for (std::size_t k = 1; k < takes_.size(); ++k) {
     const auto& list = takes_[k].run.frames();
     const auto nearest = std::min_element(list.begin(), list.end(), [&](const auto& a, const auto& b) {
       return std::abs(a.time - first.time) < std::abs(b.time - first.time);
     });
     grids.push_back(RecordedRun::read(*nearest));
+    read_skin(k, static_cast<std::size_t>(nearest - list.begin()));
     if (grids[k].connectivity != grids[0].connectivity)
       throw InputError(fmt::format("{} and {} have other elements: runs of the same scene can be compared",
                                    takes_[0].run.folder().string(), takes_[k].run.folder().string()));
   }
   if (surface_.nodes.empty() || grids[0].connectivity != connectivity_) set_surface(grids[0], first.file.string());
-  for (std::size_t k = 0; k < takes_.size(); ++k) show(grids[k], takes_[k]);
+  for (std::size_t k = 0; k < takes_.size(); ++k) {
+    show(grids[k], takes_[k]);
+    takes_[k].skin = std::move(skins[k]);
+  }
   frame_ = frame;
   trouble_.clear();
 }
@@ -236,6 +358,7 @@ Json Film::describe() const {
           {"bodies", bodies_},
           {"obstacles", obstacle_names_},
           {"has_contact", false},
+          {"probes", probe_columns_},
           {"frames", frames()},
           {"times", std::move(times)},
           {"can",
@@ -273,6 +396,7 @@ Drawing Film::draw(int view, Colour colour) {
   drawing.time = time();
   drawing.step = frame_;
   surface_.gather(take.x, drawing.positions);
+  drawing.positions.insert(drawing.positions.end(), take.skin.begin(), take.skin.end());
   switch (colour) {
     case Colour::none:
       return drawing;
@@ -293,6 +417,8 @@ Drawing Film::draw(int view, Colour colour) {
       surface_.largest(take.refreshed, drawing.values);
       break;
   }
+  // Frames have no values at the vertices of visual meshes: each has that of the nearest vertex of its body's surface.
+  for (const Index v : skin_colours_) drawing.values.push_back(drawing.values[at(v)]);
   range_.follow(colour, drawing);
   return drawing;
 }
@@ -317,6 +443,15 @@ Json Film::report(const Take& take) const {
   for (const char* key : {"kinetic", "elastic", "gravity", "total"}) view["energy"][key] = nullptr;
   for (const char* key : {"assembly", "factorisation", "solve", "line_search", "contact", "total"}) view["ms"][key] = 0;
   for (const char* key : {"force", "acceleration", "step_length"}) view["residuals"][key] = nullptr;
+  if (const auto probed = take.probes.lower_bound(time() - 1e-9 * std::max(1.0, std::abs(time())));
+      probed != take.probes.end() && std::abs(probed->first - time()) <= 1e-6 * std::max(1.0, std::abs(time())))
+    view["probes"] = probed->second;
+  for (const Tie& spring : take.run.springs()) {
+    const auto is_there = [&](Index i) { return 3 * Eigen::Index{i} < take.x.size(); };
+    if (!std::all_of(spring.nodes.begin(), spring.nodes.end(), is_there)) continue;  // the frames of another model
+    const auto [from, to] = spring.ends(take.x);
+    view["springs"].push_back({to_json(from), to_json(to)});
+  }
   if (&take != &takes_.front() && take.x.size() == takes_.front().x.size())
     view["error"] = std::sqrt(3 * (take.x - takes_.front().x).squaredNorm() / static_cast<double>(take.x.size()));
   auto found = take.reports.lower_bound(time() - 1e-9 * std::max(1.0, std::abs(time())));

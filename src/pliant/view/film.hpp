@@ -21,6 +21,7 @@ class Film final : public Show {
 
   Json describe() const override;
   const Surface& surface() const override { return surface_; }
+  const Skin& skin() const override { return skin_; }
   std::uint32_t revision() const override { return revision_; }
   std::vector<TriangleMesh> obstacles() const override { return obstacles_; }
   int views() const override { return static_cast<int>(takes_.size()); }
@@ -43,14 +44,18 @@ class Film final : public Show {
   struct Take {
     RecordedRun run;
     std::string solver = "result";
-    std::map<double, Json> reports = {};  ///< of steps, by the time they end at
+    std::map<double, Json> reports = {};              ///< of steps, by the time they end at
+    std::map<double, std::vector<Json>> probes = {};  ///< what probes.csv has, by time; null where a cell is empty
     VecX x = {};
+    std::vector<Vec3> skin = {};                                                ///< of the vertices of visual meshes
     std::vector<double> speed = {}, stress = {}, stretch = {}, refreshed = {};  ///< at nodes, in elements
   };
-  static Take open(const std::filesystem::path& folder);
+  Take open(const std::filesystem::path& folder);
+  void read_probes(const std::filesystem::path& file, Take& take);
   static void show(const VtkGrid& grid, Take& take);
   void read(std::int64_t frame);
   void read_obstacles();
+  void read_skin();
   void measure();
   void set_surface(const VtkGrid& grid, const std::string& file);
   double time() const { return takes_.front().run.frames()[at(frame_)].time; }
@@ -62,6 +67,10 @@ class Film final : public Show {
   std::string trouble_;
   std::vector<std::int64_t> connectivity_;  ///< what the surface was made of
   Surface surface_;
+  Skin skin_;
+  std::vector<Index> skin_colours_;         ///< the vertex of the surface that each of its vertices is coloured as
+  std::vector<std::int64_t> skin_points_;   ///< of the visual frames, for each vertex of the skin
+  std::vector<std::string> probe_columns_;  ///< of the first run
   std::vector<Json> bodies_;
   std::vector<TriangleMesh> obstacles_;  ///< as they are at first
   std::vector<Json> obstacle_names_;

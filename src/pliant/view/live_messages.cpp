@@ -130,6 +130,30 @@ Json history(const std::vector<IterationRecord>& records) {
   return list;
 }
 
+/// Of elements at the nodes of the bodies that have a skin: the mean over those around, where it is finite.
+std::vector<double> spread_over_nodes(const Model& model, std::span<const double> of_elements) {
+  std::vector<double> sum(at(model.nodes()), 0.0);
+  std::vector<int> count(sum.size(), 0);
+  std::size_t first = 0;
+  for (const Body& body : model.bodies()) {
+    if (!body.is_solid()) {
+      first += body.surface().size();
+      continue;
+    }
+    const Stencils& stencils = body.energy().stencils();
+    for (Index e = 0; e < stencils.count(); ++e, ++first) {
+      if (first >= of_elements.size() || !std::isfinite(of_elements[first])) continue;
+      for (const Index* i = stencils[e]; i < stencils[e] + stencils.size; ++i) {
+        sum[at(*i)] += of_elements[first];
+        ++count[at(*i)];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    if (count[i] > 0) sum[i] /= count[i];
+  return sum;
+}
+
 Json to_json(const ParameterMap& parameters) {
   Json json = Json::object();
   for (const auto& [key, value] : parameters) std::visit([&, &name = key](const auto& v) { json[name] = v; }, value);
@@ -162,6 +186,7 @@ Json LiveScene::describe() const {
           {"bodies", std::move(bodies)},
           {"obstacles", std::move(obstacles)},
           {"has_contact", model().contact() != nullptr},
+          {"probes", probes_->columns()},
           {"solvers", pliant::to_json(fits())},
           {"can",
            {{"play", true},
@@ -217,13 +242,44 @@ Json LiveScene::settings() const {
           {"views", std::move(views)}};
 }
 
+/// What the surface and behind it the skin are coloured by, from values of elements.
+std::vector<double> LiveScene::colours_of_elements(std::span<const double> of_elements, Gathering gathering) const {
+  std::vector<double> values;
+  if (gathering == Gathering::mean)
+    surface_.average(of_elements, values);
+  else
+    surface_.largest(of_elements, values);
+  if (visual_.empty()) return values;
+  const std::vector<double> at_nodes = spread_over_nodes(model(), of_elements);
+  for (const VisualMesh& mesh : visual_) {
+    const std::vector<double> of_mesh = mesh.values(at_nodes);
+    values.insert(values.end(), of_mesh.begin(), of_mesh.end());
+  }
+  return values;
+}
+
+/// Of a vector at each node, at the vertices of the surface and of the skin.
+void LiveScene::gather(const VecX& x, std::vector<Vec3>& vectors) const {
+  surface_.gather(model().with_carried(x), vectors);
+  std::size_t next = vectors.size();
+  vectors.resize(next + skin_.rest.size());
+  for (const VisualMesh& mesh : visual_) {
+    mesh.positions(x, std::span(vectors[next].data(), 3 * at(mesh.vertices())));
+    next += at(mesh.vertices());
+  }
+}
+
 Drawing LiveScene::draw(int number, Colour colour) {
   View& view = views_[at(number)];
   Drawing drawing;
   drawing.time = view.state().time;
   drawing.step = view.state().step;
-  surface_.gather(model().with_carried(view.state().x), drawing.positions);
-  std::vector<double>& values = drawing.values;
+  gather(view.state().x, drawing.positions);
+  const auto set_lengths = [&](const VecX& of_nodes) {
+    std::vector<Vec3> vectors;
+    gather(of_nodes, vectors);
+    for (const Vec3& v : vectors) drawing.values.push_back(v.norm());
+  };
   switch (colour) {
     case Colour::none:
       return drawing;
@@ -235,23 +291,19 @@ Drawing LiveScene::draw(int number, Colour colour) {
         const std::vector<double>& field = colour == Colour::stress ? fields.von_mises : fields.stretch;
         of_elements.insert(of_elements.end(), field.begin(), field.end());
       }
-      surface_.average(of_elements, values);
+      drawing.values = colours_of_elements(of_elements, Gathering::mean);
       break;
     }
     case Colour::speed:
-      for (const VecX v = model().with_carried(view.state().v); Index i : surface_.nodes)
-        values.push_back(node(v, i).norm());
+      set_lengths(view.state().v);
       break;
-    case Colour::error: {
-      const State& other = views_[views_.size() > 1 ? at(1 - number) : 0].state();
-      for (const VecX apart = model().with_carried(view.state().x - other.x); Index i : surface_.nodes)
-        values.push_back(node(apart, i).norm());
+    case Colour::error:
+      set_lengths(view.state().x - views_[views_.size() > 1 ? at(1 - number) : 0].state().x);
       break;
-    }
     case Colour::refreshed:
-      values.assign(surface_.nodes.size(), 0.0);
+      drawing.values.assign(drawing.positions.size(), 0.0);
       for (const ElementValues& field : view.simulation.stepper().element_values())
-        if (field.name == "refreshed") surface_.largest(field.values, values);
+        if (field.name == "refreshed") drawing.values = colours_of_elements(field.values, Gathering::most);
       break;
   }
   view.range.follow(colour, drawing);
@@ -303,6 +355,16 @@ Json LiveScene::telemetry() {
                   {"gap", number_or_null(r.minimum_gap)},
                   {"contacts", r.contacts},
                   {"figures", std::move(figures)}};
+    if (!probes_->empty()) {
+      Json& numbers = entry["probes"] = Json::array();
+      for (double value : probes_->sample(view.simulation)) numbers.push_back(number_or_null(value));
+    }
+    if (const TieEnergy* ties = model().ties())
+      for (const Tie& tie : ties->ties())
+        if (tie.is_spring()) {
+          const auto [from, to] = tie.ends(view.state().x);
+          entry["springs"].push_back({view::to_json(from), view::to_json(to)});
+        }
     if (views_.size() > 1) {
       double sum = 0;
       for (const VecX apart = model().with_carried(view.state().x - state(0).x); Index i : surface_.nodes)

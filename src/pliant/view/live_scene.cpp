@@ -65,8 +65,31 @@ void LiveScene::adopt(std::vector<Simulation> simulations) {
 
 void LiveScene::show_new_model() {
   surface_ = surface_of(model());
+  find_skin();
+  probes_.emplace(scene(), views_[0].simulation.model());
   ++revision_;
   hold();
+}
+
+/// Places in elements are looked for when these are others: at the start, and after a cut.
+void LiveScene::find_skin() {
+  std::vector<std::shared_ptr<const TetMesh>> meshes;
+  for (const Body& body : model().bodies()) meshes.push_back(body.mesh);
+  if (meshes == dressed_) return;
+  const bool is_first = dressed_.empty();
+  dressed_ = std::move(meshes);
+  visual_.clear();
+  skin_ = {};
+  try {
+    visual_ = visual_meshes(scene(), model());
+  } catch (const InputError&) {
+    if (is_first) throw;  // later, a file that is gone is no reason to stop: bodies are shown as they are
+  }
+  for (const VisualMesh& mesh : visual_) {
+    std::vector<Vec3> rest(at(mesh.vertices()));
+    mesh.positions(model().rest(), std::span(rest.data()->data(), 3 * rest.size()));
+    skin_.add(static_cast<Index>(mesh.body()), mesh.triangles(), rest);
+  }
 }
 
 void LiveScene::change(Scene scene, std::vector<Hold> pins) {

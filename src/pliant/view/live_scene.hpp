@@ -4,7 +4,9 @@
 #include <map>
 #include <memory>
 
+#include "pliant/simulation/probe.hpp"
 #include "pliant/simulation/simulation.hpp"
+#include "pliant/simulation/visual_mesh.hpp"
 #include "pliant/view/request.hpp"
 #include "pliant/view/show.hpp"
 
@@ -20,6 +22,7 @@ class LiveScene final : public Show {
 
   Json describe() const override;
   const Surface& surface() const override { return surface_; }
+  const Skin& skin() const override { return skin_; }
   std::uint32_t revision() const override { return revision_; }
   std::vector<TriangleMesh> obstacles() const override;
   int views() const override { return static_cast<int>(views_.size()); }
@@ -101,6 +104,10 @@ class LiveScene final : public Show {
   /// One simulation for each view, all of the same model.
   void adopt(std::vector<Simulation> simulations);
   void show_new_model();
+  void find_skin();
+  enum class Gathering { mean, most };
+  std::vector<double> colours_of_elements(std::span<const double> of_elements, Gathering gathering) const;
+  void gather(const VecX& x, std::vector<Vec3>& vectors) const;
   /// The same bodies and nodes, with other properties.
   void change(Scene scene, std::vector<Hold> pins);
   std::vector<SolverFit> fits() const;
@@ -125,6 +132,10 @@ class LiveScene final : public Show {
   SceneSolver second_;       ///< what view 1 had last; without parameters: nothing
   std::map<Hand, Holding> hands_;
   Surface surface_;
+  std::vector<VisualMesh> visual_;
+  std::vector<std::shared_ptr<const TetMesh>> dressed_;  ///< the meshes that these move with, by body
+  Skin skin_;
+  std::optional<ProbeSet> probes_;
   std::uint32_t revision_ = 0;
 };
 

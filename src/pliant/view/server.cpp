@@ -176,6 +176,7 @@ class Server::Implementation::Connection : public std::enable_shared_from_this<C
       if (latest.play != play_) play_ = latest.play;
       add(true, play_, *play_);
       add(false, setting_, setting_->topology);
+      if (!setting_->skin.empty()) add(false, setting_, setting_->skin);
       add(false, setting_, setting_->obstacles);
     } else if (latest.play != play_) {
       play_ = latest.play;

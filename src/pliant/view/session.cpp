@@ -381,6 +381,7 @@ void Session::publish() {
     setting->revision = ++revision_;
     setting->scene = dump(with_type("scene", show_ ? show_->describe() : describe_nothing()));
     setting->topology = encode_topology(show_ ? show_->surface() : Surface{}, revision_);
+    if (show_ && !show_->skin().empty()) setting->skin = encode_skin(show_->skin(), revision_);
     setting->obstacles = encode_obstacles(show_ ? show_->obstacles() : std::vector<TriangleMesh>{});
     published_show_ = show_.get();
     published_revision_ = show_ ? show_->revision() : 0;

@@ -20,6 +20,7 @@ struct Setting {
   std::uint32_t revision = 0;
   std::string scene;     ///< a text message
   std::string topology;  ///< binary messages
+  std::string skin;      ///< empty where no body has one
   std::string obstacles;
 };
 

@@ -18,7 +18,8 @@ class Show {
   /// The fields of a `scene` message.
   virtual Json describe() const = 0;
   virtual const Surface& surface() const = 0;
-  /// Changes whenever surface, obstacles or description do.
+  virtual const Skin& skin() const = 0;
+  /// Changes whenever surface, skin, obstacles or description do.
   virtual std::uint32_t revision() const = 0;
   virtual std::vector<TriangleMesh> obstacles() const = 0;
 

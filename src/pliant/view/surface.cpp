@@ -48,6 +48,15 @@ void Surface::largest(std::span<const double> of_elements, std::vector<double>& 
         of_vertices[v] = std::max(of_vertices[v], of_elements[e]);
 }
 
+void Skin::add(Index body, const std::vector<Triangle>& mesh, const std::vector<Vec3>& vertices) {
+  const Index first = first_vertex.back();
+  bodies.push_back(body);
+  for (const Triangle& t : mesh) triangles.push_back({first + t[0], first + t[1], first + t[2]});
+  rest.insert(rest.end(), vertices.begin(), vertices.end());
+  first_vertex.push_back(static_cast<Index>(rest.size()));
+  first_triangle.push_back(static_cast<Index>(triangles.size()));
+}
+
 namespace {
 
 void append(Surface& surface, const SurfacePart& part, std::span<const Vec3> rest_of_nodes) {

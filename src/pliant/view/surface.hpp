@@ -38,6 +38,19 @@ struct Surface {
   void largest(std::span<const double> of_elements, std::vector<double>& of_vertices) const;
 };
 
+/// Visual meshes, which are drawn in place of the surfaces of the bodies that carry them. Hands still hold those.
+struct Skin {
+  std::vector<Index> bodies;                ///< of each mesh
+  std::vector<Index> first_vertex = {0};    ///< of each mesh, and the end
+  std::vector<Index> first_triangle = {0};  ///< of each mesh, and the end
+  std::vector<Triangle> triangles;          ///< over the skin's vertices
+  std::vector<Vec3> rest;                   ///< m
+
+  bool empty() const { return bodies.empty(); }
+  /// Another mesh, over vertices of its own.
+  void add(Index body, const std::vector<Triangle>& mesh, const std::vector<Vec3>& vertices);
+};
+
 /// A body over the nodes of all: its triangles, and its cells, which are what has a value each.
 struct SurfacePart {
   std::vector<Triangle> triangles;

@@ -81,6 +81,8 @@ export interface Scene {
   bodies: Body[];
   obstacles: { name: string; shape: string }[];
   has_contact: boolean;
+  /** What probes record, with units: "tip.displacement_x (m)". */
+  probes?: string[];
   solvers?: SolverFit[];
   can: Partial<Record<Ability, boolean>>;
   frames?: number;
@@ -135,6 +137,10 @@ export interface ViewTelemetry {
   gap: number | null;
   contacts: number;
   figures: Record<string, number | null>;
+  /** The numbers of the scene's probes, in the order of its columns. */
+  probes?: (number | null)[];
+  /** Where both ends of each spring are, m. */
+  springs?: [Vec3, Vec3][];
   /** Only when comparing. */
   error?: number | null;
 }
@@ -187,6 +193,18 @@ export interface Topology {
   holds: Uint8Array;
 }
 
+/** Visual meshes, drawn in place of the surfaces of the bodies that carry them. */
+export interface Skin {
+  kind: "skin";
+  revision: number;
+  /** The body that each mesh belongs to, ascending. */
+  bodies: Uint32Array;
+  firstVertex: Uint32Array;
+  firstTriangle: Uint32Array;
+  triangles: Uint32Array;
+  rest: Float32Array;
+}
+
 export interface Obstacles {
   kind: "obstacles";
   firstTriangle: Uint32Array;
@@ -203,7 +221,7 @@ export interface Frame {
   time: number;
   step: number;
   stamp: number;
-  /** Three coordinates each, m. */
+  /** Three coordinates each, m: of the surface's vertices, and behind them of the skin's. */
   positions: Float32Array;
   /** Null when no colour was asked for. */
   colour: FrameColour | null;
@@ -233,7 +251,7 @@ export function decodeText(text: string): ServerMessage {
   return message as ServerMessage;
 }
 
-export function decodeBinary(buffer: ArrayBuffer): Topology | Obstacles | Frame | SavedState {
+export function decodeBinary(buffer: ArrayBuffer): Topology | Skin | Obstacles | Frame | SavedState {
   if (buffer.byteLength < 4) throw new Error("a binary message of less than four bytes");
   const kind = new Uint8Array(buffer)[0];
   switch (kind) {
@@ -245,6 +263,8 @@ export function decodeBinary(buffer: ArrayBuffer): Topology | Obstacles | Frame 
       return decodeFrame(buffer);
     case 4:
       return { kind: "state", bytes: new Uint8Array(buffer) };
+    case 5:
+      return decodeSkin(buffer);
     default:
       throw new Error(`a binary message of the unknown kind ${kind}`);
   }
@@ -265,6 +285,22 @@ function decodeTopology(buffer: ArrayBuffer): Topology {
   };
   checkIndices(topology.triangles, n!, "topology");
   return topology;
+}
+
+function decodeSkin(buffer: ArrayBuffer): Skin {
+  const reader = new Reader(buffer, "skin");
+  const [, revision, n, m, b] = reader.uint32(6) as unknown as number[];
+  const skin: Skin = {
+    kind: "skin",
+    revision: revision!,
+    bodies: reader.uint32(b!),
+    firstVertex: reader.uint32(b! + 1),
+    firstTriangle: reader.uint32(b! + 1),
+    triangles: reader.uint32(3 * m!),
+    rest: reader.float32(3 * n!),
+  };
+  checkIndices(skin.triangles, n!, "skin");
+  return skin;
 }
 
 function decodeObstacles(buffer: ArrayBuffer): Obstacles {

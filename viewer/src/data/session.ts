@@ -10,6 +10,7 @@ import {
   type Play,
   type Scene,
   type SceneEntry,
+  type Skin,
   type ServerMessage,
   type Solver,
   type Telemetry,
@@ -23,6 +24,7 @@ export interface SessionEvents {
   play: Play;
   telemetry: Telemetry;
   topology: Topology;
+  skin: Skin;
   obstacles: Obstacles;
   /** All views of one instant. */
   frames: Frame[];
@@ -43,6 +45,8 @@ export class Session {
   play: Play | null = null;
   telemetry: Telemetry | null = null;
   topology: Topology | null = null;
+  /** Of the same revision; null where no body has one. */
+  skin: Skin | null = null;
   obstacles: Obstacles | null = null;
   frames: Frame[] = [];
   status: "connecting" | "open" | "lost" = "connecting";
@@ -167,9 +171,14 @@ export class Session {
     switch (message.kind) {
       case "topology":
         this.topology = message;
+        this.skin = null;
         this.frames = [];
         this.incoming = [];
         this.emit("topology", message);
+        break;
+      case "skin":
+        this.skin = message;
+        this.emit("skin", message);
         break;
       case "obstacles":
         this.obstacles = message;
@@ -193,7 +202,7 @@ export class Session {
     this.acknowledge();
     this.unseen = frame.frame;
     const fits = (f: Frame | undefined) => f?.frame === frame.frame && f.revision === this.topology?.revision;
-    const vertexCount = (this.topology?.rest.length ?? 0) / 3;
+    const vertexCount = ((this.topology?.rest.length ?? 0) + (this.skin?.rest.length ?? 0)) / 3;
     if (complete.length !== frame.views || !complete.every((f) => fits(f) && f.positions.length === 3 * vertexCount)) {
       this.acknowledge();
       return;

@@ -18,6 +18,7 @@ export class Panel {
   private readonly strength: Field<number>;
   private readonly colour: ReturnType<typeof select>;
   private readonly wireframe: Field<boolean>;
+  private readonly skin: Field<boolean>;
   private readonly section: Field<boolean>;
   private readonly sectionAxis: ReturnType<typeof select>;
   private readonly sectionAt: Field<number>;
@@ -56,6 +57,8 @@ export class Panel {
     });
     this.colour = select({ label: "Colour by", hint: "v: the next one", choices: [], onpick: (name) => app.setColour(name || null) });
     this.wireframe = toggle("Wireframe", "w", (on) => app.setWireframe(on));
+    this.skin = toggle("Visual meshes", "Show bodies as their fine surfaces, or as they are simulated", (on) => app.setSkin(on));
+    this.setSkin(false);
     this.section = toggle("Section plane", "x: look inside", (on) => app.setClip(on ? { axis: 0, at: 0.5, flipped: false } : null));
     this.sectionAxis = select({
       label: "Across",
@@ -79,7 +82,7 @@ export class Panel {
       "aside",
       { class: "panel", "aria-label": "Settings" },
       solver,
-      group("View", this.colour.element, this.wireframe.element, this.section.element, this.sectionFields),
+      group("View", this.colour.element, this.wireframe.element, this.skin.element, this.section.element, this.sectionFields),
       world,
       hand,
       group(
@@ -134,6 +137,11 @@ export class Panel {
     this.facts.textContent = facts.filter(Boolean).join(" · ");
   }
 
+  /** Whether a body has a visual mesh. */
+  setSkin(any: boolean): void {
+    this.skin.element.hidden = !any;
+  }
+
   setPlay(play: Play): void {
     const { session } = this.app;
     const enabled = session.can("solver");
@@ -158,6 +166,7 @@ export class Panel {
   setLocal(): void {
     const { clip, wireframe } = this.app;
     this.wireframe.show(wireframe);
+    this.skin.show(this.app.skin);
     this.section.show(clip !== null);
     this.sectionFields.hidden = clip === null;
     if (!clip) return;

@@ -1,5 +1,5 @@
 // The live plots, on plain canvases: time by stage against the frame's budget, iterations, the residual over the iterations of
-// the last step, energies. Redrawn at most fifteen times a second.
+// the last step, energies, and what the scene's probes record. Redrawn at most fifteen times a second.
 import type { Telemetry, ViewTelemetry } from "../data/protocol.ts";
 import { h } from "./dom.ts";
 import { plain } from "./numbers.ts";
@@ -63,6 +63,27 @@ class Plot {
   }
 }
 
+/** What one plot shows of the probes: a quantity of one of them, with its components. */
+export interface ProbeGroup {
+  title: string;
+  unit: string;
+  /** Names of its lines, and where their numbers are among the columns. */
+  lines: { name: string; column: number }[];
+}
+
+/** "tip.displacement_x (m)" and its fellows y and z share a plot. */
+export function groupColumns(columns: string[]): ProbeGroup[] {
+  const groups: ProbeGroup[] = [];
+  columns.forEach((text, column) => {
+    const [, whole = text, unit = ""] = /^(.*?)(?: \((.*)\))?$/.exec(text) ?? [];
+    const [, title = whole, name = ""] = /^(.*?)(?:_(x|y|z|xx|yy|zz|xy|yz|zx))?$/.exec(whole) ?? [];
+    const last = groups[groups.length - 1];
+    if (name && last && last.title === title && last.unit === unit) last.lines.push({ name, column });
+    else groups.push({ title, unit, lines: [{ name: name || title, column }] });
+  });
+  return groups;
+}
+
 export class Plots {
   readonly element: HTMLElement;
   private readonly samples: Sample[] = [];
@@ -71,6 +92,7 @@ export class Plots {
   private readonly iterations = new Plot("Iterations", "Iterations of each step");
   private readonly residual = new Plot("Residual", "Residual over the iterations of the last step, on a logarithmic scale");
   private readonly energy = new Plot("Energy", "Energies over time, in joules");
+  private probes: { group: ProbeGroup; plot: Plot }[] = [];
   private palette: Palette | null = null;
   private drawnAt = -Infinity;
   private waiting = false;
@@ -78,6 +100,16 @@ export class Plots {
   constructor() {
     this.element = h("section", { class: "plots", "aria-label": "Plots" }, ...[this.time, this.iterations, this.residual, this.energy].map((plot) => plot.element));
     new ResizeObserver(() => this.redraw()).observe(this.element);
+  }
+
+  /** The columns of the scene's probes: a plot for each quantity, to the right of the others. */
+  setProbes(columns: string[]): void {
+    const groups = groupColumns(columns);
+    if (JSON.stringify(groups) === JSON.stringify(this.probes.map(({ group }) => group))) return;
+    for (const { plot } of this.probes) plot.element.remove();
+    this.probes = groups.map((group) => ({ group, plot: new Plot(group.unit ? `${group.title}, ${group.unit}` : group.title, "What a probe of the scene records") }));
+    this.element.append(...this.probes.map(({ plot }) => plot.element));
+    this.redraw();
   }
 
   clear(): void {
@@ -118,6 +150,7 @@ export class Plots {
     this.drawIterations(last);
     this.drawResidual(last);
     this.drawEnergy(last);
+    for (const { group, plot } of this.probes) this.drawProbe(group, plot, last);
   }
 
   private drawTime(last: Sample | undefined): void {
@@ -232,42 +265,70 @@ export class Plots {
 
   private drawEnergy(last: Sample | undefined): void {
     const p = this.palette!;
-    const { g, width, height } = this.energy.begin();
     const names = ENERGIES.filter((name) => this.samples.some((s) => s.views.some((v) => Number.isFinite(v.energy?.[name] ?? NaN))));
-    const value = (sample: Sample, view: number, name: string) => sample.views[view]?.energy?.[name] ?? NaN;
-    let low = 0;
-    let high = 1e-9;
+    const lines = names.map((name) => ({
+      name,
+      colour: p.energies[ENERGIES.indexOf(name)]!,
+      width: name === "total" ? 2 : 1.4,
+      value: (view: ViewTelemetry) => view.energy?.[name] ?? NaN,
+    }));
+    this.drawLines(this.energy, lines, last);
+    const total = last?.views.map((v) => v.energy?.total).filter((v): v is number => typeof v === "number") ?? [];
+    this.energy.value.textContent = total.length > 0 ? `${total.map((v) => plain(v)).join(" · ")} J` : "";
+    this.energy.canvas.setAttribute("aria-label", `Total energy: ${this.energy.value.textContent}`);
+  }
+
+  private drawProbe(group: ProbeGroup, plot: Plot, last: Sample | undefined): void {
+    const p = this.palette!;
+    const lines = group.lines.map(({ name, column }, i) => ({
+      name,
+      colour: p.stages[i % p.stages.length]!,
+      width: 1.5,
+      value: (view: ViewTelemetry) => view.probes?.[column] ?? NaN,
+    }));
+    this.drawLines(plot, lines, last);
+    const now = last?.views[0] ? lines.map((line) => line.value(last.views[0]!)) : [];
+    plot.value.textContent = now.filter((v) => Number.isFinite(v)).map((v) => plain(v)).join(" · ");
+    plot.canvas.setAttribute("aria-label", `${group.title}: ${plot.value.textContent} ${group.unit}`);
+  }
+
+  /** Values over the last steps; those of the second view are dashed. */
+  private drawLines(plot: Plot, lines: { name: string; colour: string; width: number; value: (view: ViewTelemetry) => number }[], last: Sample | undefined): void {
+    const { g, width, height } = plot.begin();
+    let low = Infinity;
+    let high = -Infinity;
     for (const sample of this.samples) {
-      for (let view = 0; view < sample.views.length; ++view) {
-        for (const name of names) {
-          const v = value(sample, view, name);
+      for (const view of sample.views) {
+        for (const line of lines) {
+          const v = line.value(view);
           if (v < low) low = v;
           if (v > high) high = v;
         }
       }
     }
-    const pad = 0.06 * (high - low);
-    gridLines(g, width, height, low - pad, high + pad, p);
+    // Zero belongs to the picture unless what changes is far from it.
+    if (!(low <= high)) [low, high] = [0, 1e-9];
+    if (low > 0 && low < 2 * (high - low)) low = 0;
+    if (high < 0 && -high < 2 * (high - low)) high = 0;
+    const pad = 0.06 * (high - low) || 1e-3 * Math.abs(high) || 1e-9;
+    gridLines(g, width, height, low - pad, high + pad, this.palette!);
     const y = (v: number) => height - 3 - ((v - low + pad) / (high - low + 2 * pad)) * (height - 14);
     (last?.views ?? []).forEach((_, view) => {
-      names.forEach((name) => {
-        g.strokeStyle = p.energies[ENERGIES.indexOf(name)]!;
-        g.lineWidth = name === "total" ? 2 : 1.4;
+      for (const line of lines) {
+        g.strokeStyle = line.colour;
+        g.lineWidth = line.width;
         g.setLineDash(view === 1 ? [3, 3] : []);
         g.beginPath();
         this.samples.forEach((sample, i) => {
-          const v = value(sample, view, name);
+          const v = sample.views[view] ? line.value(sample.views[view]!) : NaN;
           if (!Number.isFinite(v)) return;
           g.lineTo(width - ((this.samples.length - 1 - i) * width) / LENGTH - 1, y(v));
         });
         g.stroke();
-      });
+      }
     });
     g.setLineDash([]);
-    const total = last?.views.map((v) => v.energy?.total).filter((v): v is number => typeof v === "number") ?? [];
-    this.energy.value.textContent = total.length > 0 ? `${total.map((v) => plain(v)).join(" · ")} J` : "";
-    this.energy.canvas.setAttribute("aria-label", `Total energy: ${this.energy.value.textContent}`);
-    this.energy.setLegend(names.map((name) => [name, p.energies[ENERGIES.indexOf(name)]!]));
+    plot.setLegend(lines.map((line) => [line.name, line.colour]));
   }
 }
 

@@ -44,12 +44,13 @@ export class BodyView {
     this.group.layers.set(layer);
   }
 
-  setTopology(topology: Topology, surface: DrawnSurface, coarse: Uint32Array): void {
+  /** Draws these triangles of the surface, the fine ones or the coarse ones; hands reach all of it. */
+  setTopology(topology: Topology, surface: DrawnSurface, triangles: Uint32Array, coarse: Uint32Array): void {
     this.surface = surface;
     this.from = this.to = this.shown = topology.rest;
     this.settled = true;
     this.arrivedAt = -Infinity;
-    const { source, triangles } = this.surface;
+    const { source } = this.surface;
     const position = dynamicAttribute(new Float32Array(3 * source.length), 3);
     const attributes: Record<string, BufferAttribute> = {
       position,
@@ -61,7 +62,7 @@ export class BodyView {
     this.shadow.geometry = this.mesh.geometry;
     this.fine = this.mesh.geometry.index;
     this.coarse = coarse === triangles ? this.fine : new BufferAttribute(coarse, 1);
-    replaceGeometry(this.wire, { position }, uniqueEdges(this.surface));
+    replaceGeometry(this.wire, { position }, uniqueEdges({ triangles, source }));
     HELD.forEach((hold, i) => {
       const held: number[] = [];
       const seen = new Set<number>();

@@ -1,5 +1,5 @@
-// What surrounds the bodies: a grid on the ground, obstacles, and the hand's spring.
-import { BufferAttribute, BufferGeometry, Color, Group, Line, LineSegments, Matrix4, Mesh, MeshBasicMaterial, Points, Vector3 } from "three";
+// What surrounds the bodies: a grid on the ground, obstacles, springs, and the hand's own.
+import { BufferAttribute, BufferGeometry, Color, Group, Line, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, Points, Vector3 } from "three";
 import type { Obstacles, Vec3 } from "../data/protocol.ts";
 import { gridMaterial, markMaterial, obstacleMaterial } from "./materials.ts";
 
@@ -179,4 +179,65 @@ export class SpringMark {
   hide(): void {
     this.group.visible = false;
   }
+}
+
+/** The scene's springs, as wires that wind about the line between their ends. */
+export class Coils {
+  readonly group = new Group();
+  private readonly lines: LineSegments;
+  private shown: [Vec3, Vec3][] = [];
+
+  constructor(layer: number) {
+    this.lines = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ color: "#7a828e" }));
+    this.lines.frustumCulled = false;
+    this.lines.layers.set(layer);
+    this.group.layers.set(layer);
+    this.group.add(this.lines);
+  }
+
+  set(springs: [Vec3, Vec3][]): void {
+    if (springs.length === 0 && this.shown.length === 0) return;
+    if (springs.length !== this.shown.length) {
+      this.lines.geometry.dispose();
+      this.lines.geometry = new BufferGeometry();
+      const positions = new Float32Array(springs.length * SEGMENTS * 6);
+      this.lines.geometry.setAttribute("position", new BufferAttribute(positions, 3));
+    }
+    this.shown = springs;
+    const attribute = this.lines.geometry.getAttribute("position") as BufferAttribute;
+    const out = attribute.array as Float32Array;
+    springs.forEach(([from, to], spring) => {
+      let last = coilPoint(from, to, 0);
+      for (let k = 0; k < SEGMENTS; ++k) {
+        const next = coilPoint(from, to, (k + 1) / SEGMENTS);
+        out.set(last, (spring * SEGMENTS + k) * 6);
+        out.set(next, (spring * SEGMENTS + k) * 6 + 3);
+        last = next;
+      }
+    });
+    attribute.needsUpdate = true;
+  }
+}
+
+const TURNS = 8;
+const SEGMENTS = 16 * TURNS;
+const axisOf = new Vector3();
+const sideOf = new Vector3();
+const otherOf = new Vector3();
+
+/** A point of a coil; its ends are straight. */
+export function coilPoint(from: Vec3, to: Vec3, at: number): Vec3 {
+  axisOf.set(to[0] - from[0], to[1] - from[1], to[2] - from[2]);
+  const length = axisOf.length();
+  axisOf.normalize();
+  // Across the axis, from the coordinate that it has least of.
+  const size = [Math.abs(axisOf.x), Math.abs(axisOf.y), Math.abs(axisOf.z)];
+  const least = size.indexOf(Math.min(...size));
+  sideOf.set(least === 0 ? 1 : 0, least === 1 ? 1 : 0, least === 2 ? 1 : 0).cross(axisOf).normalize();
+  otherOf.crossVectors(axisOf, sideOf);
+  const wound = Math.min(1, Math.max(0, (at - 0.12) / 0.76));
+  const radius = 0.05 * length * Math.min(1, wound / 0.04, (1 - wound) / 0.04);
+  const angle = 2 * Math.PI * TURNS * wound;
+  const [u, v] = [radius * Math.cos(angle), radius * Math.sin(angle)];
+  return [0, 1, 2].map((k) => from[k]! + at * (to[k]! - from[k]!) + u * sideOf.getComponent(k) + v * otherOf.getComponent(k)) as Vec3;
 }

@@ -1,9 +1,9 @@
 // The picture: one canvas, one camera, and one or two viewports side by side, each showing its own bodies in the same surroundings.
 import { Scene as ThreeScene, Vector2, Vector3, Vector4, WebGLRenderer, type DataTexture } from "three";
-import type { ColourField, Frame, Obstacles, Scene, Telemetry, Topology, Vec3 } from "../data/protocol.ts";
+import type { ColourField, Frame, Obstacles, Scene, Skin, Telemetry, Topology, Vec3 } from "../data/protocol.ts";
 import { BodyView } from "./body.ts";
 import type { MapName } from "./colours.ts";
-import { Grid, ObstacleView, SpringMark } from "./ground.ts";
+import { Coils, Grid, ObstacleView, SpringMark } from "./ground.ts";
 import { aimLight, mapTexture, screen } from "./materials.ts";
 import { OrbitCamera } from "./orbit.ts";
 import { pick, type Clip, type Hit } from "./pick.ts";
@@ -46,12 +46,18 @@ export class World {
   private readonly renderer: WebGLRenderer;
   private readonly scene = new ThreeScene();
   private readonly bodies = [new BodyView(1), new BodyView(2)];
+  /** Visual meshes, in place of the bodies that have them. */
+  private readonly skins = [new BodyView(1), new BodyView(2)];
+  private readonly coils = [new Coils(1), new Coils(2)];
   private readonly grid = new Grid();
   private readonly obstacles = new ObstacleView();
   private readonly springs = [new SpringMark("#e4572e", 1), new SpringMark("#e4572e", 2)];
   private readonly textures = new Map<MapName, DataTexture>();
   private pendingTopology: Topology | null = null;
+  private skin: Skin | null = null;
+  private skinShown = true;
   private surface: DrawnSurface | null = null;
+  private lastFrames: Frame[] | null = null;
   private box: [Vec3, Vec3] = [
     [0, 0, 0],
     [1, 1, 1],
@@ -77,7 +83,8 @@ export class World {
     this.renderer.autoClear = false;
     this.renderer.setPixelRatio(this.pixelRatio);
     this.scene.add(this.grid.object, this.obstacles.group);
-    for (const part of [...this.bodies, ...this.springs]) this.scene.add(part.group);
+    for (const part of [...this.drawnBodies(), ...this.coils, ...this.springs]) this.scene.add(part.group);
+    for (const skin of this.skins) skin.setOpen(true);
     this.orbit.onChange = () => this.touch();
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement!);
     this.resize();
@@ -99,7 +106,8 @@ export class World {
     this.placeGrid();
     this.topology = null;
     this.surface = null;
-    this.bodies.forEach((body) => (body.group.visible = false));
+    this.drawnBodies().forEach((body) => (body.group.visible = false));
+    this.coils.forEach((coils) => coils.set([]));
     this.springs.forEach((spring) => spring.hide());
     this.applyClip();
     this.touch();
@@ -118,6 +126,24 @@ export class World {
   /** Drawn together with its first frame, so that nothing jumps to rest and back. */
   setTopology(topology: Topology): void {
     this.pendingTopology = topology;
+    this.skin = null;
+  }
+
+  /** Comes after its topology, if there is one. */
+  setSkin(skin: Skin): void {
+    this.skin = skin;
+  }
+
+  /** Shows bodies as their visual meshes, or as they are simulated. */
+  showSkin(on: boolean): void {
+    if (on === this.skinShown) return;
+    this.skinShown = on;
+    const topology = this.pendingTopology ?? this.topology;
+    if (topology && this.lastFrames) {
+      this.applyTopology(topology);
+      this.setFrames(this.lastFrames, performance.now());
+    }
+    this.touch();
   }
 
   setObstacles(obstacles: Obstacles, scene: Scene | null): void {
@@ -137,18 +163,27 @@ export class World {
     if (this.pendingTopology) this.applyTopology(this.pendingTopology);
     this.views = frames.length;
     this.shownFrame = frames[0]!.frame;
-    frames.forEach((frame, i) => this.bodies[i]?.setFrame(frame, now));
+    this.lastFrames = frames;
+    const n = (this.topology?.rest.length ?? 0) / 3;
+    const skinned = this.skin !== null && this.skinShown;
+    frames.forEach((frame, i) => {
+      this.bodies[i]?.setFrame(part(frame, 0, n), now);
+      if (skinned) this.skins[i]?.setFrame(part(frame, n), now);
+    });
     this.bodies.forEach((body, i) => (body.group.visible = i < frames.length));
+    this.skins.forEach((skin, i) => (skin.group.visible = skinned && i < frames.length));
+    this.coils.forEach((coils, i) => (coils.group.visible = i < frames.length));
     this.applyColours(frames);
     this.touch();
   }
 
   setTelemetry(telemetry: Telemetry): void {
     if (telemetry.obstacles) this.obstacles.move(telemetry.obstacles);
+    telemetry.views.forEach((view, i) => this.coils[i]?.set(view.springs ?? []));
   }
 
   setWireframe(on: boolean): void {
-    for (const body of this.bodies) body.setWireframe(on);
+    for (const body of this.drawnBodies()) body.setWireframe(on);
     this.touch();
   }
 
@@ -160,6 +195,8 @@ export class World {
 
   setLook(look: Look): void {
     this.bodies.forEach((body, i) => body.setLook(look.bodies[i]!, look.inside, look.wire, this.topology));
+    const skin = this.skinTopology();
+    this.skins.forEach((body, i) => body.setLook(look.bodies[i]!, look.inside, look.wire, skin));
     this.grid.setColour(look.grid, look.gridOpacity);
     this.obstacles.setColour(look.obstacle);
     this.touch();
@@ -182,7 +219,7 @@ export class World {
   /** Once per turn of the screen: draws when something changed. */
   turn(now: number): boolean {
     let moved = false;
-    for (const body of this.bodies) if (body.group.visible) moved = body.advance(now) || moved;
+    for (const body of this.drawnBodies()) if (body.group.visible) moved = body.advance(now) || moved;
     const draws = moved || this.dirty;
     this.adaptResolution(now, draws);
     if (draws) this.movedAt = now;
@@ -211,6 +248,7 @@ export class World {
       this.orbit.camera.layers.set(0);
       this.orbit.camera.layers.enable(view + 1);
       this.bodies[view]!.setDetail(this.detail);
+      this.skins[view]!.setDetail(this.detail);
       this.renderer.setViewport(x, 0, w, height);
       this.renderer.setScissor(x, 0, w, height);
       this.renderer.render(this.scene, this.orbit.camera);
@@ -269,7 +307,7 @@ export class World {
   setColourField(field: ColourField | null): void {
     if (this.colourField === (field?.name ?? null)) return;
     this.colourField = field?.name ?? null;
-    if (!field) for (const body of this.bodies) body.setColours(null, new Vector2(0, 1));
+    if (!field) for (const body of this.drawnBodies()) body.setColours(null, new Vector2(0, 1));
     this.touch();
   }
 
@@ -293,15 +331,61 @@ export class World {
     const surface = sameTriangles ? this.surface! : splitAtCreases(topology.rest, topology.triangles);
     this.surface = surface;
     this.topology = topology;
-    const coarse = this.software ? coarsen(surface, topology.rest, SOFTWARE_TRIANGLES) : surface.triangles;
-    for (const body of this.bodies) body.setTopology(topology, surface, coarse);
+    const skin = this.skinShown ? this.skinTopology() : null;
+    const shown = { triangles: skin ? this.trianglesWithoutSkin(surface, topology) : surface.triangles, source: surface.source };
+    const coarse = this.coarsened(shown, topology.rest);
+    for (const body of this.bodies) body.setTopology(topology, surface, shown.triangles, coarse);
+    if (!skin) return;
+    const skinSurface = splitAtCreases(skin.rest, skin.triangles);
+    for (const body of this.skins) body.setTopology(skin, skinSurface, skinSurface.triangles, this.coarsened(skinSurface, skin.rest));
+  }
+
+  private coarsened(surface: DrawnSurface, rest: Float32Array): Uint32Array {
+    return this.software ? coarsen(surface, rest, SOFTWARE_TRIANGLES) : surface.triangles;
+  }
+
+  private drawnBodies(): BodyView[] {
+    return [...this.bodies, ...this.skins];
+  }
+
+  /** The skin as the surface of all bodies, of which those without one have nothing. */
+  private skinTopology(): Topology | null {
+    const { skin } = this;
+    const bodies = (this.pendingTopology ?? this.topology)?.firstVertex.length ?? 0;
+    if (!skin || bodies === 0) return null;
+    const first = (of: Uint32Array) =>
+      Uint32Array.from({ length: bodies }, (_, body) => {
+        const mesh = skin.bodies.findIndex((number) => number >= body);
+        return mesh < 0 ? of[of.length - 1]! : of[mesh]!;
+      });
+    return {
+      kind: "topology",
+      revision: skin.revision,
+      firstVertex: first(skin.firstVertex),
+      firstTriangle: first(skin.firstTriangle),
+      triangles: skin.triangles,
+      nodes: new Uint32Array(),
+      rest: skin.rest,
+      holds: new Uint8Array(skin.rest.length / 3),
+    };
+  }
+
+  /** Those of bodies that are drawn as they are. */
+  private trianglesWithoutSkin(surface: DrawnSurface, topology: Topology): Uint32Array {
+    const hidden = new Set(this.skin!.bodies);
+    const parts: number[] = [];
+    for (let body = 0; body + 1 < topology.firstTriangle.length; ++body) {
+      if (hidden.has(body)) continue;
+      for (let i = 3 * topology.firstTriangle[body]!; i < 3 * topology.firstTriangle[body + 1]!; ++i) parts.push(surface.triangles[i]!);
+    }
+    return Uint32Array.from(parts);
   }
 
   private applyColours(frames: Frame[]): void {
     const colours = frames.map((frame) => frame.colour);
     const shown = colours.every((colour) => colour !== null && colour.field === this.colourField);
     if (!this.colourField || !shown) {
-      if (!this.colourField) for (const body of this.bodies) body.setColours(null, new Vector2(0, 1));
+      if (!this.colourField) for (const body of this.drawnBodies()) body.setColours(null, new Vector2(0, 1));
       return;
     }
     this.range.low = Math.min(...colours.map((c) => c!.low));
@@ -311,13 +395,14 @@ export class World {
     if (!texture) this.textures.set(name, (texture = mapTexture(name)));
     const span = this.range.high - this.range.low || 1;
     colours.forEach((colour, i) => {
-      this.bodies[i]!.setColours(texture, new Vector2((colour!.low - this.range.low) / span, (colour!.high - colour!.low) / span));
+      const scale = new Vector2((colour!.low - this.range.low) / span, (colour!.high - colour!.low) / span);
+      for (const body of [this.bodies[i]!, this.skins[i]!]) body.setColours(texture, scale);
     });
   }
 
   private applyClip(): void {
     const clip = this.clip();
-    for (const body of this.bodies) body.setClip(clip && new Vector4(...clip.normal, clip.offset));
+    for (const body of this.drawnBodies()) body.setClip(clip && new Vector4(...clip.normal, clip.offset));
   }
 
   private placeGrid(height?: number): void {
@@ -333,7 +418,7 @@ export class World {
     const aside = new Vector3(Math.abs(this.up.x) < 0.9 ? 1 : 0, Math.abs(this.up.x) < 0.9 ? 0 : 1, 0).cross(this.up).multiplyScalar(-0.25);
     aside.addScaledVector(new Vector3().crossVectors(aside, this.up), 1);
     // A little above the ground, so that planes there do not hide them.
-    for (const body of this.bodies) body.setGround(ground + 0.002 * radius, aside);
+    for (const body of this.drawnBodies()) body.setGround(ground + 0.002 * radius, aside);
   }
 
   /** Where pictures are expensive, moving things are drawn coarser. True when that has drawn. */
@@ -386,6 +471,13 @@ function drawsInSoftware(): boolean {
   const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return /swiftshader|llvmpipe|software/i.test(name);
+}
+
+/** The vertices of a frame from one number to another, with their colours. */
+function part(frame: Frame, from: number, to?: number): Frame {
+  if (from === 0 && 3 * (to ?? 0) === frame.positions.length) return frame;
+  const colour = frame.colour && { ...frame.colour, values: frame.colour.values.subarray(from, to) };
+  return { ...frame, positions: frame.positions.subarray(3 * from, to === undefined ? undefined : 3 * to), colour };
 }
 
 function equal(a: Uint32Array, b: Uint32Array): boolean {

@@ -14,6 +14,7 @@ namespace pliant {
 struct AnimatedSurface {
   std::string name;  ///< unlike that of any other surface
   bool is_collider = false;
+  bool is_rigid = false;
   Colour colour;                    ///< of its material
   std::vector<Triangle> triangles;  ///< over its own vertices, counter-clockwise seen from outside
   /// x, y, z of each vertex, m: for each frame, or once for all where it never moves.

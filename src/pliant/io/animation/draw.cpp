@@ -161,8 +161,8 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
     drawn.map = animation.map;
     drawn.colour = surface.colour;
     drawn.glass = surface.is_collider && !is_closed(surface);
-    // Triangles of colliders are how they are drawn, not what they are.
-    if (surface.is_collider) {
+    // Triangles of colliders and rigid bodies are how they are drawn, not what they are.
+    if (surface.is_collider || surface.is_rigid) {
       shown[s].edges.assign(surface.triangles.size(), 0);
       drawn.edge_bits = shown[s].edges;
     }

@@ -31,6 +31,7 @@ std::vector<float> stretch_at_vertices(const Body& body, const VecX& x) {
 AnimatedSurface animate_rigid(const Body& body, const std::vector<VecX>& positions) {
   AnimatedSurface surface;
   surface.name = body.name;
+  surface.is_rigid = true;
   surface.triangles = body.rigid->triangles;
   for (const VecX& x : positions) {
     std::vector<float>& frame = surface.positions.emplace_back();

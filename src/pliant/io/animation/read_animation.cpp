@@ -180,6 +180,7 @@ void add_bodies(const RecordedRun& run, const std::vector<std::size_t>& chosen, 
   for (std::size_t b = 0; b < raw.size(); ++b) {
     if (raw[b].triangles.empty()) continue;
     bodies[b].name = distinct(run.body_name(b), names);
+    bodies[b].is_rigid = run.is_rigid(b);
     bodies[b].colour = body_colour(b);
     bodies[b].triangles = raw[b].triangles;
   }

@@ -1,6 +1,7 @@
 #include "pliant/io/animation/springs.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -63,15 +64,13 @@ void add_springs(const RecordedRun& run, const std::vector<std::size_t>& frames,
   std::vector<Vec3> sideways(coils.size());
   for (std::size_t k = 0; k < frames.size(); ++k) {
     const VtkGrid grid = RecordedRun::read(run.frames()[frames[k]]);
+    VecX x(3 * static_cast<Eigen::Index>(grid.points.size()));
+    for (std::size_t i = 0; i < grid.points.size(); ++i) node(x, static_cast<Index>(i)) = grid.points[i];
     for (std::size_t s = 0; s < coils.size(); ++s) {
-      const RecordedRun::Spring& spring = run.springs()[s];
-      // Nodes that move the one end have positive weights, those of the other negative ones.
-      Vec3 from = Vec3::Zero(), to = spring.offset;
-      for (std::size_t n = 0; n < spring.nodes.size(); ++n) {
-        if (at(spring.nodes[n]) >= grid.points.size()) return;  // the frames of another model
-        const Vec3& x = grid.points[at(spring.nodes[n])];
-        (spring.weights[n] > 0 ? from : to) += std::abs(spring.weights[n]) * x;
-      }
+      const Tie& spring = run.springs()[s];
+      if (std::any_of(spring.nodes.begin(), spring.nodes.end(), [&](Index i) { return at(i) >= grid.points.size(); }))
+        return;  // the frames of another model
+      const auto [from, to] = spring.ends(x);
       if (k == 0) {
         Eigen::Index least = 0;
         (to - from).cwiseAbs().minCoeff(&least);
