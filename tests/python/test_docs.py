@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -262,3 +263,17 @@ def test_every_link_of_a_page_leads_to_a_file():
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             if not target.startswith("http"):
                 assert (folder / target).exists(), f"{page}: {target}"
+
+
+def test_no_link_leads_out_of_the_site(tmp_path):
+    pages = tmp_path / "pages"
+    subprocess.run([sys.executable, str(ROOT / "scripts/support/site_pages.py"), str(ROOT), str(pages)], check=True)
+    assert (pages / "index.md").exists()
+    menu = re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert {page.name for page in (ROOT / "docs").glob("*.md")} <= set(menu)
+    for page in pages.rglob("*.md"):
+        text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+            if not target.startswith("http"):
+                reached = (page.parent / target).resolve()
+                assert reached.is_relative_to(pages.resolve()) and reached.is_file(), f"{page.name}: {target}"

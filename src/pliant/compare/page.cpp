@@ -120,11 +120,13 @@ std::string series_plot(const SceneComparison& comparison, const std::string& ti
 /// Pictures of one trial at its moments, all but the last hidden.
 std::string film(const std::string& name, const Animation& animation, const Camera& camera,
                  const ScenePicture& options) {
+  Staging staging = stage(animation, options);
+  staging.camera = camera;
   std::string html = "<figure>";
   for (std::size_t k = 0; k < animation.frames(); ++k)
     html += fmt::format("<img{} alt=\"{} at {:.3f} s\" src=\"data:image/png;base64,{}\">",
                         k + 1 < animation.frames() ? " hidden" : "", escape_html(name), animation.times[k],
-                        base64(encode_png(draw_frame(animation, k, camera, options))));
+                        base64(encode_png(draw_frame(animation, k, staging, options))));
   return html + fmt::format("<figcaption>{}</figcaption></figure>\n", escape_html(name));
 }
 
@@ -149,7 +151,7 @@ std::string films(const SceneComparison& comparison) {
   options.width = 400;
   options.height = 225;
   options.legend = false;
-  const Camera camera = camera_for(animations.front().second, options);
+  const Camera camera = stage(animations.front().second, options).camera;
   std::size_t moments = 0;
   std::string figures;
   for (auto& [name, animation] : animations) {

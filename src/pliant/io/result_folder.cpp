@@ -209,6 +209,9 @@ void ResultFolder::add_last_frame() {
   frame_times_.pop_back();  // a run that goes on beyond this step has none here
 }
 
-void ResultFolder::draw() const { draw_run(RecordedRun(folder_), simulation_.scene().picture, folder_); }
+void ResultFolder::draw() const {
+  const std::int64_t work = simulation_.state()->step * simulation_.model()->nodes();
+  draw_run(RecordedRun(folder_), suited_to(work, simulation_.scene().picture), folder_);
+}
 
 }  // namespace pliant

@@ -57,17 +57,19 @@ class Renderer {
       const double t = (row + 0.5) / options.height, s = t * t * (3 - 2 * t);
       LinearColour& colour = background_.emplace_back();
       for (std::size_t k = 0; k < 3; ++k) colour[k] = (1 - s) * top[k] + s * bottom[k];
-      background_bytes_.push_back({srgb_byte(colour[0]), srgb_byte(colour[1]), srgb_byte(colour[2])});
+      background_bytes_.push_back({to_byte_(colour[0]), to_byte_(colour[1]), to_byte_(colour[2])});
     }
   }
 
   Picture run() const {
     Picture picture{options_.width, options_.height, {}};
     picture.rgb.resize(3 * static_cast<std::size_t>(picture.width) * static_cast<std::size_t>(picture.height));
-    for_chunks(picture.height, tile_side, [&](Index begin, Index end) {
+    for_chunks(picture.height, VisibleImage::kBandRows, [&](Index begin, Index end) {
+      VisibleBand band;
+      image_.look(begin / VisibleImage::kBandRows, band);
       Tile tile;
       for (Index left = 0; left < picture.width; left += tile_side)
-        colour_tile({begin, end}, {left, std::min(left + tile_side, picture.width)}, tile, picture);
+        colour_tile(band, {begin, end}, {left, std::min(left + tile_side, picture.width)}, tile, picture);
     });
     return picture;
   }
@@ -78,7 +80,7 @@ class Renderer {
     Seen what = Seen::background;
     Index id = -1;
     double samples = 0;
-    double on_edges = 0;  ///< how many of them edges cover
+    double on_edges = 0;  ///< how many of them, in sum
     double passed = 0;    ///< sum of what the glass before them lets pass
     VisibleImage::Point point;
     Vec3 to_viewer;
@@ -104,14 +106,19 @@ class Renderer {
     }
   };
 
-  void colour_tile(const Range& rows, const Range& columns, Tile& tile, Picture& picture) const {
+  void colour_tile(const VisibleBand& band, const Range& rows, const Range& columns, Tile& tile,
+                   Picture& picture) const {
     tile.clear();
     for (Index row = rows.begin; row < rows.end; ++row) {
       std::uint8_t* rgb = picture.rgb.data() + 3 * (std::ptrdiff_t{row} * picture.width + columns.begin);
       for (Index column = columns.begin; column < columns.end; ++column, rgb += 3) {
-        if (colour_plain(row, column, rgb)) continue;
+        const bool is_covered = column >= band.columns().begin && column < band.columns().end;
+        if (colour_plain(band, is_covered, row, column, rgb)) continue;
         const std::size_t begin = tile.patches.size();
-        gather(row, column, tile);
+        if (is_covered)
+          gather(band, row, column, tile);
+        else
+          tile.patches.push_back(ground_patch(row, column));
         for (std::size_t k = begin; k < tile.patches.size(); ++k) ask(row, column, tile.patches[k], tile);
         tile.pixels.push_back({row, rgb, tile.patches.size()});
       }
@@ -127,17 +134,17 @@ class Renderer {
         for (std::size_t k = 0; k < 3; ++k)
           sum[k] += patch.passed * colour[k] + (patch.samples - patch.passed) * glass_[k];
       }
-      for (std::size_t k = 0; k < 3; ++k) pixel.rgb[k] = srgb_byte(sum[k] / (per_side_ * per_side_));
+      for (std::size_t k = 0; k < 3; ++k) pixel.rgb[k] = to_byte_(sum[k] / (per_side_ * per_side_));
     }
   }
 
   /// Most pixels show nothing, or ground whose light the lattice knows.
-  bool colour_plain(Index row, Index column, std::uint8_t* rgb) const {
+  bool colour_plain(const VisibleBand& band, bool is_covered, Index row, Index column, std::uint8_t* rgb) const {
     const Index i0 = column * per_side_, j0 = row * per_side_;
-    const Seen what = image_.seen(i0, j0);
-    if (what == Seen::surface || image_.has_glass() || !image_.is_uniform(i0, j0)) return false;
+    if (is_covered && (band.has_glass() || band.seen(i0, j0) == Seen::surface || !band.is_uniform(i0, j0)))
+      return false;
     const auto& bytes = background_bytes_[static_cast<std::size_t>(row)];
-    if (what == Seen::background) {
+    if (lattice_.is_open(column, row) || !shows_ground(row, column)) {
       std::copy(bytes.begin(), bytes.end(), rgb);
       return true;
     }
@@ -145,7 +152,7 @@ class Renderer {
     if (!light.knows_lamp || !light.knows_sky) return false;
     const double shade = ground_shade_of(static_cast<double>(light.lamp_diffuse + light.sky_diffuse));
     const LinearColour& colour = background_[static_cast<std::size_t>(row)];
-    for (std::size_t k = 0; k < 3; ++k) rgb[k] = shade > 0.9995 ? bytes[k] : srgb_byte(shade * colour[k]);
+    for (std::size_t k = 0; k < 3; ++k) rgb[k] = shade > 0.9995 ? bytes[k] : to_byte_(shade * colour[k]);
     return true;
   }
 
@@ -153,27 +160,42 @@ class Renderer {
     return 1 - ground_shade * (1 - std::min(1.0, diffuse / light_.open_ground()));
   }
 
-  void gather(Index row, Index column, Tile& tile) const {
+  /// The middle of a pixel, in samples.
+  double middle(Index pixel) const { return (pixel + 0.5) * per_side_; }
+  bool shows_ground(Index row, Index column) const { return image_.shows_ground(middle(column), middle(row), 0.0F); }
+
+  Patch ground_patch(Index row, Index column) const {
+    Patch patch = begin_patch(Seen::ground, -1, middle(column), middle(row));
+    patch.samples = patch.passed = per_side_ * per_side_;
+    return patch;
+  }
+
+  void gather(const VisibleBand& band, Index row, Index column, Tile& tile) const {
     const Index i0 = column * per_side_, j0 = row * per_side_;
-    if (is_plain(i0, j0)) {
-      tile.patches.push_back(begin_patch(i0 + per_side_ / 2, j0 + per_side_ / 2));
-      Patch& patch = tile.patches.back();
+    const double x = middle(column), y = middle(row);
+    const auto begin = [&](Index i, Index j, double at_x, double at_y) {
+      const Seen what = band.seen(i, j);
+      return begin_patch(what, what == Seen::surface ? band.id(i, j) : -1, at_x, at_y);
+    };
+    if (band.is_uniform(i0, j0)) {  // one has the colour of all
+      Patch& patch = tile.patches.emplace_back(begin(i0, j0, x, y));
       patch.samples = per_side_ * per_side_;
-      patch.passed = patch.samples * image_.passed(i0, j0);
+      patch.passed = patch.samples * band.passed(i0, j0);
+      if (patch.what == Seen::surface) patch.on_edges = patch.samples * image_.edge_cover(patch.id, x, y);
       return;
     }
     const std::size_t first = tile.patches.size();
     for (Index j = j0; j < j0 + per_side_; ++j)
       for (Index i = i0; i < i0 + per_side_; ++i) {
-        const Seen what = image_.seen(i, j);
-        const Index id = what == Seen::surface ? image_.id(i, j) : -1;
+        const Seen what = band.seen(i, j);
+        const Index id = what == Seen::surface ? band.id(i, j) : -1;
         std::size_t k = first;
         while (k < tile.patches.size() && !is_one(tile.patches[k], what, id)) ++k;
-        if (k == tile.patches.size()) tile.patches.push_back(begin_patch(i, j));
+        if (k == tile.patches.size()) tile.patches.push_back(begin(i, j, i + 0.5, j + 0.5));
         Patch& patch = tile.patches[k];
         patch.samples += 1;
-        patch.passed += image_.passed(i, j);
-        if (what == Seen::surface) patch.on_edges += covered_by_edge(image_.edge_distance(id, i + 0.5, j + 0.5));
+        patch.passed += band.passed(i, j);
+        if (what == Seen::surface) patch.on_edges += image_.edge_cover(id, x, y);
       }
   }
 
@@ -184,33 +206,14 @@ class Renderer {
            image_.piece(patch.id).normal.dot(image_.piece(id).normal) > alike;
   }
 
-  /// How much of a sample an edge at this distance covers. Lines are often thinner than samples are apart: asking
-  /// whether a sample lies on one draws some of the edges of a regular mesh and leaves out their neighbours.
-  double covered_by_edge(double distance) const {
-    const double half = edge_width();
-    return std::clamp(std::min(distance + 0.5, half) - std::max(distance - 0.5, -half), 0.0, 1.0);
-  }
-
-  /// Half of it, in samples.
-  double edge_width() const { return options_.edge_width * per_side_ / 2; }
-
-  /// Whether all samples of a pixel show the same piece, far from its edges, or no piece: one has the colour of all.
-  bool is_plain(Index i0, Index j0) const {
-    if (!image_.is_uniform(i0, j0)) return false;
-    if (image_.seen(i0, j0) != Seen::surface) return true;
-    const double middle = per_side_ / 2.0;
-    return image_.edge_distance(image_.id(i0, j0), i0 + middle, j0 + middle) > edge_width() + 0.75 * per_side_;
-  }
-
-  Patch begin_patch(Index i, Index j) const {
+  Patch begin_patch(Seen what, Index id, double x, double y) const {
     Patch patch;
-    patch.what = image_.seen(i, j);
-    const double x = i + 0.5, y = j + 0.5;
-    if (patch.what == Seen::surface) {
-      patch.id = image_.id(i, j);
-      patch.point = image_.surface_point(patch.id, x, y);
+    patch.what = what;
+    patch.id = id;
+    if (what == Seen::surface) {
+      patch.point = image_.surface_point(id, x, y);
       patch.to_viewer = -image_.sight(x, y).normalized();
-    } else if (patch.what == Seen::ground) {
+    } else if (what == Seen::ground) {
       patch.point.position = image_.ground_point(x, y);
       patch.point.normal = patch.point.true_normal = image_.vertical();
     }
@@ -257,6 +260,7 @@ class Renderer {
 
   const PictureScene& scene_;
   const PictureOptions& options_;
+  const SrgbBytes& to_byte_ = SrgbBytes::table();
   VisibleImage image_;
   PictureLight light_;
   LightLattice lattice_;

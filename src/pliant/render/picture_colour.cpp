@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
-#include <vector>
 
 // The maps are polygons in Oklab (B. Ottosson, "A perceptual color space for image processing", 2020), where distance
 // is close to perceived difference: a few control points with evenly rising lightness L, joined by straight lines.
@@ -51,16 +50,19 @@ LinearColour to_linear(const Colour& colour) {
 
 Colour from_linear(const LinearColour& linear) { return {srgb_of(linear[0]), srgb_of(linear[1]), srgb_of(linear[2])}; }
 
-std::uint8_t srgb_byte(double linear) {
-  // Fine enough for the steep beginning: 20 entries a step.
-  constexpr std::size_t kEntries = std::size_t{1} << 16U;
-  static const std::vector<std::uint8_t> table = [] {
-    std::vector<std::uint8_t> bytes(kEntries + 1);
-    for (std::size_t i = 0; i <= kEntries; ++i)
-      bytes[i] = static_cast<std::uint8_t>(std::lround(255 * srgb_of(static_cast<double>(i) / kEntries)));
-    return bytes;
-  }();
-  return table[static_cast<std::size_t>(std::clamp(linear, 0.0, 1.0) * kEntries + 0.5)];
+SrgbBytes::SrgbBytes() {
+  auto next = bytes_.begin();
+  for (int byte = 0; byte < 255; ++byte) {  // ends halfway to the next
+    const auto end = bytes_.begin() + static_cast<std::ptrdiff_t>(std::ceil(linear_of((byte + 0.5) / 255) * kEntries));
+    std::fill(next, end, static_cast<std::uint8_t>(byte));
+    next = end;
+  }
+  std::fill(next, bytes_.end(), std::uint8_t{255});
+}
+
+const SrgbBytes& SrgbBytes::table() {
+  static const SrgbBytes bytes;
+  return bytes;
 }
 
 Colour map_colour(ColourMap map, double value) {

@@ -17,7 +17,7 @@ constexpr double golden_angle = 2.39996322972865332;
 struct Counts {
   int lamp, sky;
 };
-constexpr Counts many = {25, 96}, few = {16, 48};
+constexpr Counts many = {16, 48}, few = {12, 32};
 constexpr int small_width = 640;  // pixels
 /// Samples along a side of their images for each pixel of the picture's width, and how few and many at most.
 constexpr double lamp_samples = 0.32, sky_samples = 0.1;
@@ -26,7 +26,7 @@ constexpr int sky_resolution[] = {64, 144};
 
 constexpr double lamp_strength = 0.86;
 constexpr double sky_strength = 0.56;
-constexpr double bounce_strength = 0.2;
+constexpr double bounce_strength = 0.36;
 constexpr double lamp_radius = 0.1;  // tangent of the half angle under which the lamp appears
 
 Vec3 any_perpendicular(const Vec3& direction) {
@@ -120,7 +120,8 @@ void PictureLight::draw_shadows(const PictureScene& scene, const Sources& source
     const Vec3& b = flat[static_cast<std::size_t>(piece.corners[1])];
     const Vec3& c = flat[static_cast<std::size_t>(piece.corners[2])];
     const Vec3 n = (b - a).cross(c - a);
-    if (std::abs(n[2]) <= 1e-9 * n.norm()) continue;  // seen from the edge
+    // Seen from the edge, or the far side of something that the near side hides.
+    if (piece.closed ? n[2] <= 1e-9 * n.norm() : std::abs(n[2]) <= 1e-9 * n.norm()) continue;
     FlatTriangle triangle;
     triangle.x = {a[0], b[0], c[0]};
     triangle.y = {a[1], b[1], c[1]};

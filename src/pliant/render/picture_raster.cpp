@@ -41,11 +41,13 @@ struct Run {
   float nearness(int k) const { return first + slope * static_cast<float>(k); }
 };
 
-/// Calls visit(run) for the samples of rows [first_row, end_row) inside a triangle.
+/// Calls visit(run) for the samples of rows [first_row, end_row) of a window inside a triangle.
 template <class Visit>
-void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& visit) {
-  double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
+void scan(const FlatTriangle& t, int first_row, int end_row, const NearnessImage& window, Visit&& visit) {
+  const double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
   if (!(std::abs(area) > 0)) return;
+  const auto rows = rows_of(t, first_row, end_row);
+  if (rows[0] >= rows[1]) return;
   const double sign = area > 0 ? 1 : -1;
   std::array<HalfPlane, 3> edges;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -54,15 +56,16 @@ void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& 
     edges[k] = {sign * e.a, sign * e.b, sign * e.c};
   }
   const auto [least, most] = std::minmax({t.x[0], t.x[1], t.x[2]});
-  const int first_column = clamp_to(std::floor(least - 0.5), 0, width);
-  const int end_column = clamp_to(std::ceil(most + 0.5), 0, width);
-  const auto rows = rows_of(t, first_row, end_row);
+  const int first_column = clamp_to(std::floor(least - 0.5), window.left, window.left + window.width);
+  const int end_column = clamp_to(std::ceil(most + 0.5), window.left, window.left + window.width);
+  if (first_column >= end_column) return;
+  const std::array<double, 3> inverse = {1 / edges[0].a, 1 / edges[1].a, 1 / edges[2].a};
   for (int j = rows[0]; j < rows[1]; ++j) {
     const double y = j + 0.5;
     const std::array<double, 3> along = {edges[0].b * y + edges[0].c, edges[1].b * y + edges[1].c,
                                          edges[2].b * y + edges[2].c};
     const double nearness_along = t.slope_y * y + t.offset;
-    const std::size_t row = static_cast<std::size_t>(j) * static_cast<std::size_t>(width);
+    const std::ptrdiff_t row = std::ptrdiff_t{j - window.top} * window.width - window.left;
     // Rounding keeps the order of products, so that the samples inside are a run of the row; where it begins and ends
     // is estimated, then tested.
     const auto inside = [&](int i) {
@@ -71,40 +74,18 @@ void scan(const FlatTriangle& t, int first_row, int end_row, int width, Visit&& 
     };
     double low = first_column, high = end_column;
     for (std::size_t k = 0; k < 3; ++k) {
-      const double crossing = -along[k] / edges[k].a - 0.5;
+      const double crossing = -along[k] * inverse[k] - 0.5;
       if (edges[k].a > 0) low = std::max(low, crossing);
       if (edges[k].a < 0) high = std::min(high, crossing);
     }
-    int begin = std::max(first_column, clamp_to(low, 0, width) - 1),
-        end = std::min(end_column, clamp_to(high, 0, width) + 2);
+    int begin = std::max(first_column, clamp_to(low, first_column, end_column) - 1),
+        end = std::min(end_column, clamp_to(high, first_column, end_column) + 2);
     while (begin < end && !inside(begin)) ++begin;
     while (begin < end && !inside(end - 1)) --end;
     if (begin < end)
-      visit(Run{row + static_cast<std::size_t>(begin), end - begin,
+      visit(Run{static_cast<std::size_t>(row + begin), end - begin,
                 static_cast<float>(t.slope_x * (begin + 0.5) + nearness_along), static_cast<float>(t.slope_x)});
   }
-}
-
-/// Calls visit(triangle, first row, end row) band by band, in parallel, and in the order given within a band.
-template <class Visit>
-void for_bands(const std::vector<FlatTriangle>& triangles, int height, Visit&& visit) {
-  constexpr int band_rows = 24;
-  const int bands = (height + band_rows - 1) / band_rows;
-  std::vector<std::vector<Index>> members(static_cast<std::size_t>(bands));
-  for (std::size_t t = 0; t < triangles.size(); ++t) {
-    const auto rows = rows_of(triangles[t], 0, height);
-    if (rows[0] >= rows[1]) continue;
-    for (int b = rows[0] / band_rows; b <= (rows[1] - 1) / band_rows; ++b) {
-      members[static_cast<std::size_t>(b)].push_back(static_cast<Index>(t));
-    }
-  }
-  for_chunks(bands, 1, [&](Index begin, Index end) {
-    for (Index b = begin; b < end; ++b) {
-      for (Index t : members[static_cast<std::size_t>(b)]) {
-        visit(triangles[static_cast<std::size_t>(t)], b * band_rows, std::min((b + 1) * band_rows, height));
-      }
-    }
-  });
 }
 
 }  // namespace
@@ -117,13 +98,13 @@ NearnessImage::NearnessImage(int columns, int rows, float background)
 void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& image) {
   // Without branches, so that samples are compared several at a time.
   if (image.ids.empty()) {
-    scan(t, first_row, end_row, image.width, [&](const Run& run) {
+    scan(t, first_row, end_row, image, [&](const Run& run) {
       float* nearest = image.nearness.data() + run.begin;
       for (int k = 0; k < run.count; ++k) nearest[k] = std::max(nearest[k], run.nearness(k));
     });
     return;
   }
-  scan(t, first_row, end_row, image.width, [&](const Run& run) {
+  scan(t, first_row, end_row, image, [&](const Run& run) {
     float* nearest = image.nearness.data() + run.begin;
     Index* ids = image.ids.data() + run.begin;
     for (int k = 0; k < run.count; ++k) {
@@ -135,21 +116,37 @@ void draw(const FlatTriangle& t, int first_row, int end_row, NearnessImage& imag
   });
 }
 
-void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) {
-  for_bands(triangles, image.height, [&](const FlatTriangle& t, int first, int end) { draw(t, first, end, image); });
+void add_depth(const FlatTriangle& t, const NearnessImage& image, std::vector<float>& depths) {
+  scan(t, image.top, image.top + image.height, image, [&](const Run& run) {
+    for (int k = 0; k < run.count; ++k) {
+      const std::size_t at = run.begin + static_cast<std::size_t>(k);
+      if (run.nearness(k) > image.nearness[at]) depths[at] += t.depth;
+    }
+  });
 }
 
-std::vector<float> optical_depths(const std::vector<FlatTriangle>& triangles, const NearnessImage& image) {
-  std::vector<float> depths(image.nearness.size(), 0.0F);
-  for_bands(triangles, image.height, [&](const FlatTriangle& t, int first, int end) {
-    scan(t, first, end, image.width, [&](const Run& run) {
-      for (int k = 0; k < run.count; ++k) {
-        const std::size_t at = run.begin + static_cast<std::size_t>(k);
-        if (run.nearness(k) > image.nearness[at]) depths[at] += t.depth;
-      }
-    });
+TriangleBands::TriangleBands(const std::vector<FlatTriangle>& triangles, int rows, int height)
+    : begin_(static_cast<std::size_t>((height + rows - 1) / rows) + 1, 0) {
+  const auto for_each = [&](auto&& visit) {
+    for (std::size_t t = 0; t < triangles.size(); ++t) {
+      const auto covered = rows_of(triangles[t], 0, height);
+      if (covered[0] >= covered[1]) continue;
+      for (int b = covered[0] / rows; b <= (covered[1] - 1) / rows; ++b) visit(static_cast<std::size_t>(b), t);
+    }
+  };
+  for_each([&](std::size_t band, std::size_t) { ++begin_[band + 1]; });
+  for (std::size_t b = 1; b < begin_.size(); ++b) begin_[b] += begin_[b - 1];
+  members_.resize(begin_.back());
+  std::vector<std::size_t> next(begin_.begin(), begin_.end() - 1);
+  for_each([&](std::size_t band, std::size_t t) { members_[next[band]++] = static_cast<Index>(t); });
+}
+
+void draw_all(const std::vector<FlatTriangle>& triangles, NearnessImage& image) {
+  constexpr int kRows = 24;
+  const TriangleBands bands(triangles, kRows, image.height);
+  for_chunks(image.height, kRows, [&](Index begin, Index end) {
+    for (Index t : bands.in(begin / kRows)) draw(triangles[static_cast<std::size_t>(t)], begin, end, image);
   });
-  return depths;
 }
 
 }  // namespace pliant

@@ -18,13 +18,34 @@ constexpr std::size_t palette_size = 512;
 /// Finite, and far enough from the largest double that squares and products stay finite.
 bool is_drawable(const Vec3& x) { return x.allFinite() && x.cwiseAbs().maxCoeff() < 1e60; }
 
-std::vector<LinearColour> palette_of(const PictureSurface& surface) {
-  if (surface.colour_values.empty()) return {to_linear(surface.colour)};
-  std::vector<LinearColour> palette(palette_size);
-  for (std::size_t i = 0; i < palette_size; ++i) {
-    palette[i] = to_linear(map_colour(surface.map, static_cast<double>(i) / (palette_size - 1)));
-  }
-  return palette;
+/// The colours of a map, made once.
+std::span<const LinearColour> palette_of(ColourMap map) {
+  static const std::array<std::vector<LinearColour>, 2> palettes = [] {
+    std::array<std::vector<LinearColour>, 2> made;
+    for (const ColourMap which : {ColourMap::lagoon, ColourMap::ember})
+      for (std::size_t i = 0; i < palette_size; ++i)
+        made[static_cast<std::size_t>(which)].push_back(
+            to_linear(map_colour(which, static_cast<double>(i) / (palette_size - 1))));
+    return made;
+  }();
+  return palettes[static_cast<std::size_t>(map)];
+}
+
+/// Whether every edge has a triangle on either side: then each directed edge occurs as often as its reverse, and
+/// numbers drawn for the edges, plus for one direction and minus for the other, add up to zero.
+bool is_closed(std::span<const Triangle> triangles) {
+  std::uint64_t sum = 0;
+  for (const Triangle& t : triangles)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto a = static_cast<std::uint64_t>(t[k]), b = static_cast<std::uint64_t>(t[(k + 1) % 3]);
+      // The finaliser of SplitMix64.
+      std::uint64_t number = std::min(a, b) << 32U | std::max(a, b);
+      number = (number ^ number >> 30U) * 0xbf58476d1ce4e5b9U;
+      number = (number ^ number >> 27U) * 0x94d049bb133111ebU;
+      number ^= number >> 31U;
+      sum += a < b ? number : -number;
+    }
+  return sum == 0;
 }
 
 /// A corner's normal is the sum of the area vectors of the triangles around its vertex that make an angle below the
@@ -83,6 +104,7 @@ void drop_unseen_positions(PictureScene& scene) {
 
 PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crease_degrees) {
   std::vector<Vec3> areas;
+  plain_.reserve(surfaces.size());
   for (std::size_t s = 0; s < surfaces.size(); ++s) {
     const PictureSurface& surface = surfaces[s];
     assert(surface.colour_values.empty() || surface.colour_values.size() == surface.positions.size());
@@ -91,7 +113,11 @@ PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crea
     positions.insert(positions.end(), surface.positions.begin(), surface.positions.end());
     values.insert(values.end(), surface.colour_values.begin(), surface.colour_values.end());
     values.resize(positions.size(), 0.0);
-    palettes.push_back(palette_of(surface));
+    if (surface.colour_values.empty())
+      palettes.emplace_back(&plain_.emplace_back(to_linear(surface.colour)), 1);
+    else
+      palettes.push_back(palette_of(surface.map));
+    const bool closed = is_closed(surface.triangles);
     for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
       const auto& [a, b, c] = surface.triangles[t];
       const Vec3& x = surface.positions[static_cast<std::size_t>(a)];
@@ -108,7 +134,8 @@ PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crea
                       .normal = normal,
                       .surface = static_cast<Index>(s),
                       .edge_bits = surface.edge_bits.empty() ? std::uint8_t{7} : surface.edge_bits[t],
-                      .throws_shadow = surface.throws_shadow});
+                      .throws_shadow = surface.throws_shadow,
+                      .closed = closed});
       if (!surface.glass) areas.push_back(area);
     }
   }
@@ -132,7 +159,7 @@ PictureScene::PictureScene(std::span<const PictureSurface> surfaces, double crea
 }
 
 LinearColour PictureScene::colour(const Piece& piece, const std::array<double, 3>& barycentric) const {
-  const std::vector<LinearColour>& palette = palettes[static_cast<std::size_t>(piece.surface)];
+  const std::span<const LinearColour> palette = palettes[static_cast<std::size_t>(piece.surface)];
   if (palette.size() == 1) return palette[0];
   double value = 0;
   for (std::size_t k = 0; k < 3; ++k) value += barycentric[k] * values[static_cast<std::size_t>(piece.corners[k])];

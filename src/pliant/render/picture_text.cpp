@@ -42,6 +42,7 @@ const Letter& find_letter(char c) {
 std::uint8_t to_byte(double c) { return static_cast<std::uint8_t>(std::lround(255 * std::clamp(c, 0.0, 1.0))); }
 
 std::string number_text(double value, double span) {
+  if (std::abs(value) < 1e-6 * std::abs(span)) value = 0;  // what rounding has left of nothing
   if (value != 0 && (std::abs(value) >= 1e5 || std::abs(value) < 1e-3)) return fmt::format("{:.2g}", value);
   const int digits = span > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(span))), 0, 4) : 2;
   return fmt::format("{:.{}f}", value, digits);

@@ -438,8 +438,11 @@ void read_picture(const Value& table, ScenePicture& picture) {
   picture.field_of_view = table.at("fov").number();
   picture.colour = table.at("colour").text();
   if (const Value* range = table.find("range")) picture.range = {range->list()[0].number(), range->list()[1].number()};
-  picture.width = to_int(table.at("size").list()[0]);
-  picture.height = to_int(table.at("size").list()[1]);
+  if (const Value* size = table.find("size")) {
+    picture.is_size_given = true;
+    picture.width = to_int(size->list()[0]);
+    picture.height = to_int(size->list()[1]);
+  }
   if (const Value* background = table.find("background")) picture.background = to_vector(*background);
   picture.legend = std::get<bool>(table.at("legend").data);
   picture.stamp = std::get<bool>(table.at("stamp").data);

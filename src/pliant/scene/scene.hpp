@@ -224,6 +224,7 @@ struct ScenePicture {
   std::string colour = "stretch";                             ///< a field of the frames; "body": a colour per body
   std::optional<std::array<double, 2>> range = std::nullopt;  ///< of the field
   int width = 1280, height = 720;                             ///< pixels
+  bool is_size_given = false;                                 ///< by the scene; else a short run may draw less
   std::optional<Vec3> background = std::nullopt;              ///< red, green, blue, each 0 to 1
   bool legend = true, stamp = true, wireframe = true, shadows = true;
 };

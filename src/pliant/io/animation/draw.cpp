@@ -4,9 +4,9 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <cmath>
 #include <map>
 
-#include "pliant/contact/aabb.hpp"
 #include "pliant/render/picture_text.hpp"
 
 namespace pliant {
@@ -71,61 +71,111 @@ CameraFit view_along(const Vec3& up, const ScenePicture& options) {
   return fit;
 }
 
-Aabb box_of_bodies(const Animation& animation) {
-  Aabb box;
+Vec3 vector_at(const std::vector<float>& numbers, std::size_t i) {
+  return Vec3(numbers[3 * i], numbers[3 * i + 1], numbers[3 * i + 2]);
+}
+
+/// Calls visit(surface, point) for every point of every frame.
+template <class Visit>
+void for_all_points(const Animation& animation, Visit&& visit) {
   for (const AnimatedSurface& surface : animation.surfaces)
-    if (!surface.is_collider)
-      for (const auto& frame : surface.positions)
-        for (const Vec3& p : vectors_of(frame)) box.include(p);
-  return box;
+    for (const auto& positions : surface.positions)
+      for (std::size_t i = 0; 3 * i + 2 < positions.size(); ++i) visit(surface, vector_at(positions, i));
 }
 
 /// How high the ground is: the floor, or else just below everything.
-double ground_of(const Animation& animation, std::size_t frame, const Aabb& box) {
-  double ground = std::numeric_limits<double>::infinity(), lowest = ground;
-  for (const AnimatedSurface& surface : animation.surfaces) {
-    if (is_square(surface)) {
-      if (normal_of_square(surface, frame).dot(animation.up) > 0.999)
-        ground = std::min(ground, vectors_of(surface.positions_at(frame)).front().dot(animation.up));
-      continue;
-    }
-    const double radius = 0.5 * (box.max - box.min).norm();
-    for (const auto& positions : surface.positions)
-      for (const Vec3& p : vectors_of(positions))
-        if (!surface.is_collider || (p - box.centre()).norm() < 3 * radius)
-          lowest = std::min(lowest, p.dot(animation.up));
-  }
+double ground_of(const Animation& animation, std::size_t frame, double lowest) {
+  double ground = std::numeric_limits<double>::infinity();
+  for (const AnimatedSurface& surface : animation.surfaces)
+    if (is_square(surface) && normal_of_square(surface, frame).dot(animation.up) > 0.999)
+      ground = std::min(ground, vector_at(surface.positions_at(frame), 0).dot(animation.up));
   return std::isfinite(ground) ? ground : lowest;
+}
+
+double lowest_of(const Animation& animation, const Aabb& box) {
+  const double radius = 0.5 * (box.max - box.min).norm();
+  double lowest = std::numeric_limits<double>::infinity();
+  for_all_points(animation, [&](const AnimatedSurface& surface, const Vec3& p) {
+    if (!is_square(surface) && (!surface.is_collider || (p - box.centre()).norm() < 3 * radius))
+      lowest = std::min(lowest, p.dot(animation.up));
+  });
+  return lowest;
+}
+
+struct LegendPlace {
+  int x, y;
+};
+/// Of the text and the legend, pixels for each dot of a letter, and the margin around them.
+int letter_scale(const ScenePicture& options) { return std::max(1, options.height / 360); }
+int margin_of(const ScenePicture& options) { return 8 * letter_scale(options); }
+int legend_width(const Animation& animation, const ScenePicture& options) {
+  return static_cast<int>(field_label(animation.field).size()) * kLetterWidth * letter_scale(options);
+}
+LegendPlace place_of(Staging::Corner corner, const Animation& animation, const ScenePicture& options) {
+  const int margin = margin_of(options);
+  const bool is_left = corner == Staging::Corner::upper_left, is_low = corner == Staging::Corner::lower_right;
+  return {is_left ? margin : options.width - margin - legend_width(animation, options),
+          is_low ? options.height - margin - options.height / 4 : margin};
+}
+
+/// The corner whose legend hides the fewest points of bodies and near colliders.
+Staging::Corner freest_corner(const Animation& animation, const Staging& staging, const ScenePicture& options) {
+  const Camera& camera = staging.camera;
+  const Vec3 forward = (camera.target - camera.eye).normalized(), right = forward.cross(camera.up).normalized(),
+             up = right.cross(forward);
+  const double pixels = 0.5 * options.height / std::tan(camera.field_of_view * M_PI / 360);
+  constexpr std::array<Staging::Corner, 3> corners = {Staging::Corner::upper_left, Staging::Corner::upper_right,
+                                                      Staging::Corner::lower_right};
+  std::array<LegendPlace, 3> places;
+  for (std::size_t c = 0; c < 3; ++c) places[c] = place_of(corners[c], animation, options);
+  const int width = legend_width(animation, options), height = options.height / 4;
+  std::array<std::size_t, 3> hidden = {0, 0, 0};
+  for_all_points(animation, [&](const AnimatedSurface& surface, const Vec3& p) {
+    if (is_square(surface)) return;
+    const Vec3 q = p - camera.eye;
+    const double depth = q.dot(forward);
+    if (!(depth > 0)) return;
+    const double x = 0.5 * options.width + pixels * q.dot(right) / depth,
+                 y = 0.5 * options.height - pixels * q.dot(up) / depth;
+    for (std::size_t c = 0; c < 3; ++c)
+      if (x >= places[c].x && x <= places[c].x + width && y >= places[c].y && y <= places[c].y + height) ++hidden[c];
+  });
+  return corners[static_cast<std::size_t>(std::min_element(hidden.begin(), hidden.end()) - hidden.begin())];
 }
 
 }  // namespace
 
-Camera camera_for(const Animation& animation, const ScenePicture& options) {
-  const Aabb box = box_of_bodies(animation);
+Staging stage(const Animation& animation, const ScenePicture& options) {
+  Staging staging;
+  for_all_points(animation, [&](const AnimatedSurface& surface, const Vec3& p) {
+    if (!surface.is_collider) staging.bodies.include(p);
+  });
+  const Aabb& box = staging.bodies;
   const double radius = 0.5 * (box.max - box.min).norm();
+  staging.lowest = lowest_of(animation, box);
   std::vector<Vec3> points;
-  for (const AnimatedSurface& surface : animation.surfaces) {
+  for (const AnimatedSurface& surface : animation.surfaces)
     if (is_square(surface)) {
       const Vec3 normal = normal_of_square(surface, 0);
       if (std::abs(normal.dot(animation.up)) < 0.999)
-        for (const Vec3& p : wall_behind(box, vectors_of(surface.positions_at(0)).front(), normal, animation.up))
+        for (const Vec3& p : wall_behind(box, vector_at(surface.positions_at(0), 0), normal, animation.up))
           if ((p - box.centre()).norm() < 1.5 * radius) points.push_back(p);
-      continue;
     }
-    for (const auto& frame : surface.positions)
-      for (const Vec3& p : vectors_of(frame))
-        if (!surface.is_collider || (p - box.centre()).norm() < 1.5 * radius) points.push_back(p);
-  }
-  Camera camera = fit_camera(points, view_along(animation.up, options));
+  for_all_points(animation, [&](const AnimatedSurface& surface, const Vec3& p) {
+    if (!is_square(surface) && (!surface.is_collider || (p - box.centre()).norm() < 1.5 * radius)) points.push_back(p);
+  });
+  Camera& camera = staging.camera;
+  camera = fit_camera(points, view_along(animation.up, options));
   if (options.at) {
     camera.eye += *options.at - camera.target;
     camera.target = *options.at;
   }
   if (options.from) camera.eye = *options.from;
-  return camera;
+  if (options.legend && !animation.field.empty()) staging.legend = freest_corner(animation, staging, options);
+  return staging;
 }
 
-Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& camera, const ScenePicture& options) {
+Picture draw_frame(const Animation& animation, std::size_t frame, const Staging& staging, const ScenePicture& options) {
   struct Shown {
     std::vector<Vec3> positions;
     std::vector<double> values;
@@ -133,7 +183,6 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
   };
   std::vector<Shown> shown(animation.surfaces.size());
   std::vector<PictureSurface> surfaces;
-  const Aabb box = box_of_bodies(animation);
   const std::vector<Triangle> wall = {{0, 1, 2}, {0, 2, 3}};
   for (std::size_t s = 0; s < shown.size(); ++s) {
     const AnimatedSurface& surface = animation.surfaces[s];
@@ -141,8 +190,8 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
     shown[s].positions = vectors_of(surface.positions_at(frame));
     if (is_square(surface)) {  // a wall is seen from its front only, as if one looked into a room from outside
       const Vec3 normal = normal_of_square(surface, frame), point = shown[s].positions.front();
-      if (normal.dot(camera.eye - point) <= 0) continue;
-      shown[s].positions = wall_behind(box, point, normal, animation.up);
+      if (normal.dot(staging.camera.eye - point) <= 0) continue;
+      shown[s].positions = wall_behind(staging.bodies, point, normal, animation.up);
       surfaces.push_back({.positions = shown[s].positions,
                           .triangles = wall,
                           .colour = kWallColour,
@@ -173,19 +222,21 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& 
   how.supersampling = 2;
   how.shadows = options.shadows;
   how.edge_width = options.wireframe ? 0.8 * options.height / 720.0 : 0.0;
-  how.ground_height = ground_of(animation, frame, box);
+  how.ground_height = ground_of(animation, frame, staging.lowest);
   if (options.background)
     how.background_top =
         how.background_bottom = {options.background->x(), options.background->y(), options.background->z()};
-  Picture picture = render(surfaces, camera, how);
-  const int scale = std::max(1, options.height / 360), margin = 8 * scale;
+  Picture picture = render(surfaces, staging.camera, how);
+  const int scale = letter_scale(options), margin = margin_of(options);
   const Colour ink = {0.2, 0.22, 0.26};
   if (options.stamp)
     draw_text(picture, margin, options.height - margin - kLetterHeight * scale,
               fmt::format("t = {:.3f} s", animation.times[frame]), scale, ink);
-  if (options.legend && !animation.field.empty())
-    draw_legend(picture, {field_label(animation.field), animation.low, animation.high, animation.map}, margin, margin,
+  if (options.legend && !animation.field.empty()) {
+    const LegendPlace place = place_of(staging.legend, animation, options);
+    draw_legend(picture, {field_label(animation.field), animation.low, animation.high, animation.map}, place.x, place.y,
                 options.height / 4, scale, ink);
+  }
   return picture;
 }
 

@@ -3,18 +3,31 @@
 #include <filesystem>
 #include <functional>
 
+#include "pliant/contact/aabb.hpp"
 #include "pliant/io/animation/animation.hpp"
 #include "pliant/render/picture.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {
 
-/// Sees every body and collider in every frame, planes aside, and what is far beyond the bodies.
-Camera camera_for(const Animation& animation, const ScenePicture& options);
+/// What all frames of an animation share when they are drawn.
+struct Staging {
+  enum class Corner { upper_left, upper_right, lower_right };
+
+  Camera camera;      ///< sees every body and collider in every frame, planes aside, and what is far beyond the bodies
+  Aabb bodies;        ///< in all frames
+  double lowest = 0;  ///< along the vertical: where the ground is if nothing says so
+  Corner legend = Corner::upper_left;  ///< where it hides nothing, if there is such a corner
+};
+Staging stage(const Animation& animation, const ScenePicture& options);
 
 /// Draws a frame. Planes that face up are the ground, others walls where one looks at their front; colliders with a
 /// hole are glass, others solid.
-Picture draw_frame(const Animation& animation, std::size_t frame, const Camera& camera, const ScenePicture& options);
+Picture draw_frame(const Animation& animation, std::size_t frame, const Staging& staging, const ScenePicture& options);
+/// The settings by which a run of this many steps times nodes draws its own pictures: half as wide and high where they
+/// would otherwise take longer than the run, unless the scene gives a size. Counted, not timed: the same run has the
+/// same pictures everywhere.
+ScenePicture suited_to(std::int64_t work, const ScenePicture& picture);
 /// Draws picture.png, the last frame, and film.png, a strip of six moments, of a run. The camera and the range of
 /// colours are those of some thirty frames, evenly spread.
 void draw_run(const RecordedRun& run, const ScenePicture& options, const std::filesystem::path& folder);

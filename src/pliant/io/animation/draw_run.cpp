@@ -14,7 +14,10 @@ namespace pliant {
 namespace {
 
 constexpr std::size_t kStripPictures = 6, kFramesBetween = 6;
-constexpr int kStripWidth = 400;  // pixels, of each
+constexpr int kStripWidth = 400;        // pixels, of each
+constexpr double kStripShare = 0.3125;  // of the picture's width, where that is less
+/// Steps times nodes of a run that takes about half a second, four times as long as its pictures.
+constexpr std::int64_t kShortRun = 65'000;
 
 AnimationOptions options_for(const RecordedRun& run, const ScenePicture& picture) {
   AnimationOptions options;
@@ -49,20 +52,28 @@ std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
 
 }  // namespace
 
+ScenePicture suited_to(std::int64_t work, const ScenePicture& picture) {
+  ScenePicture suited = picture;
+  if (work >= kShortRun || picture.is_size_given) return suited;
+  suited.width /= 2;
+  suited.height /= 2;
+  return suited;
+}
+
 void draw_run(const RecordedRun& run, const ScenePicture& picture, const std::filesystem::path& folder) {
   AnimationOptions options = options_for(run, picture);
   options.frames = spread((kStripPictures - 1) * kFramesBetween + 1, run.frames().size());
   Animation animation = read_animation(run, options);
   prefer_bodies(picture, animation);
-  const Camera camera = camera_for(animation, picture);
-  write_png(folder / "picture.png", draw_frame(animation, animation.frames() - 1, camera, picture));
+  const Staging staging = stage(animation, picture);
+  write_png(folder / "picture.png", draw_frame(animation, animation.frames() - 1, staging, picture));
   ScenePicture small = picture;
-  small.width = kStripWidth;
-  small.height = std::max(16, kStripWidth * picture.height / picture.width);
+  small.width = std::clamp(static_cast<int>(kStripShare * picture.width), 16, kStripWidth);
+  small.height = std::max(16, small.width * picture.height / picture.width);
   std::vector<Picture> strip;
   for (std::size_t frame : spread(kStripPictures, animation.frames())) {
     small.legend = picture.legend && strip.empty();
-    strip.push_back(draw_frame(animation, frame, camera, small));
+    strip.push_back(draw_frame(animation, frame, staging, small));
   }
   write_png(folder / "film.png", side_by_side(strip, 3, 6));
 }
@@ -123,8 +134,8 @@ void draw_film(const RecordedRun& run, const ScenePicture& picture, const FilmOp
   options.every = film.every;
   Animation animation = read_animation(run, options);
   prefer_bodies(picture, animation);
-  const Camera camera = camera_for(animation, even);
-  const auto draw = [&](std::size_t frame) { return draw_frame(animation, frame, camera, even); };
+  const Staging staging = stage(animation, even);
+  const auto draw = [&](std::size_t frame) { return draw_frame(animation, frame, staging, even); };
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path());
   const double rate = film.rate > 0 ? film.rate : std::min(animation.rate(), 60.0);
   if (kind == ".gif")
