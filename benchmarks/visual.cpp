@@ -1,8 +1,7 @@
-// What a visual mesh adds to a frame: 100 thousand triangles on 5 thousand tets, on one core.
+// What a visual mesh adds to a frame: 100 thousand triangles on 5 thousand tets, on one core, in its processor time.
 #include <fmt/format.h>
 #include <oneapi/tbb/global_control.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,15 +9,11 @@
 
 #include "pliant/simulation/simulation.hpp"
 #include "pliant/simulation/visual_mesh.hpp"
+#include "thread_time.hpp"
 
 using namespace pliant;
-using Clock = std::chrono::steady_clock;
 
 namespace {
-
-double milliseconds(Clock::time_point begin) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 /// A ball of 2 n^2 triangles with a bumpy skin, some of it outside the tets.
 std::filesystem::path bumpy_ball(int n) {
@@ -45,14 +40,14 @@ int main() {
   const tbb::global_control one(tbb::global_control::max_allowed_parallelism, 1);
   const std::filesystem::path file = bumpy_ball(224);
   const Scene scene = parse_scene(
-      fmt::format("[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nsphere = {{radius = 0.5, cells = 10}}\nyoung = "
+      fmt::format("[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nsphere = {{radius = 0.5, cells = 13}}\nyoung = "
                   "1e5\npoisson = 0.3\nvisual = \"{}\"\n",
                   file.string()),
       "ball");
   const auto model = build_model(scene);
-  auto begin = Clock::now();
+  double begin = thread_time();
   const std::vector<VisualMesh> meshes = visual_meshes(scene, *model);
-  const double embedding = milliseconds(begin);
+  const double embedding = thread_time() - begin;
   const VisualMesh& mesh = meshes.front();
   std::vector<double> positions(3 * at(mesh.vertices()));
   const VecX x = model->rest();
@@ -60,9 +55,9 @@ int main() {
   double best = 1e9, sum = 0;
   constexpr int kFrames = 200;
   for (int frame = 0; frame < kFrames; ++frame) {
-    begin = Clock::now();
+    begin = thread_time();
     mesh.positions(x, positions);
-    const double took = milliseconds(begin);
+    const double took = thread_time() - begin;
     best = std::min(best, took);
     sum += took;
   }
