@@ -36,7 +36,7 @@ endif()
 set(pliant_common_headers <Eigen/Core> <Eigen/Geometry> <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <filesystem>
     <fstream> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
     <thread> <vector> <fmt/format.h> <fmt/ranges.h> <oneapi/tbb/blocked_range.h> <oneapi/tbb/parallel_for.h>)
-set(pliant_unity_size 8)  # files compiled at a time, see pliant_unity
+set(pliant_unity_size 32)  # files compiled at a time, see pliant_unity
 
 # pliant_headers(name [RUNS_ONCE] DEPS ... READS ...): the common headers and READS, for pliant_precompile to take.
 function(pliant_headers name)

@@ -17,7 +17,7 @@ constexpr double kChartWidth = 760, kLeastHeight = 420, kLegendLine = 18, kLeft 
 constexpr std::array<const char*, 8> kColours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                  "#E69F00", "#56B4E9", "#000000", "#F0E442"};
 
-struct Axis {
+struct ChartAxis {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   void include(double v) {
     low = std::min(low, v);
@@ -56,7 +56,7 @@ std::string svg(const Chart& chart) {
   const auto value = [&](double y) {
     return chart.log_y ? (y > 0 ? std::log10(y) : std::numeric_limits<double>::quiet_NaN()) : y;
   };
-  Axis horizontal, vertical;
+  ChartAxis horizontal, vertical;
   for (const Series& s : chart.series)
     for (std::size_t k = 0; k < std::min(s.x.size(), s.y.size()); ++k)
       if (const double v = value(s.y[k]); std::isfinite(v)) {

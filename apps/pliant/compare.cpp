@@ -42,7 +42,7 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-bool tell(const std::string& what, int number, int of) {
+bool tell_progress(const std::string& what, int number, int of) {
   if (interrupt_requested()) return false;
   if (isatty(STDERR_FILENO))
     fmt::print(stderr, "\r{}/{}  {}\x1b[K", number, of, what);
@@ -117,7 +117,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       throw InputError("--budget chooses from the curves; leave out --no-curves");
     CompareOptions options = options_of(*arguments, steps_a_frame(arguments->scene));
     if (arguments->solvers != "all") options.solvers = split(arguments->solvers);
-    exit_code = finish(compare_solvers(arguments->scene.scene, {arguments->scene.set, ""}, options, tell), *arguments);
+    exit_code =
+        finish(compare_solvers(arguments->scene.scene, {arguments->scene.set, ""}, options, tell_progress), *arguments);
   });
 }
 
@@ -137,7 +138,7 @@ void add_sweep(CLI::App& app, int& exit_code) {
     if (values.empty()) throw InputError("--over needs a key and its values: --over body.0.young=1e5,1e6,1e7");
     const CompareOptions options = options_of(*arguments, steps_a_frame(arguments->scene));
     exit_code = finish(sweep_key(arguments->scene.scene, {arguments->scene.set, arguments->scene.solver},
-                                 arguments->over.substr(0, equals), values, options, tell),
+                                 arguments->over.substr(0, equals), values, options, tell_progress),
                        *arguments);
   });
 }

@@ -29,14 +29,14 @@ std::map<std::string, double> sweep_times(Context& context, Index cells, const s
   const OneThread one;
   constexpr std::int64_t kFew = 2;
   const std::int64_t many = cells > 20 ? 8 : 16;
-  struct Pair {
+  struct Contender {
     HardStep step;
     std::unique_ptr<Stepper> few, many;
     std::vector<double> ms;
   };
-  std::vector<Pair> pairs;
+  std::vector<Contender> pairs;
   for (const TimedMethod& method : methods) {
-    Pair pair{stretched_step(cells, 4, method.law, 1.2), nullptr, nullptr, {}};
+    Contender pair{stretched_step(cells, 4, method.law, 1.2), nullptr, nullptr, {}};
     ParameterMap parameters = sweeps_alone(method.parameters);
     parameters["iterations"] = kFew;
     pair.few = make_stepper(pair.step.model, method.solver, parameters);
@@ -45,7 +45,7 @@ std::map<std::string, double> sweep_times(Context& context, Index cells, const s
     pairs.push_back(std::move(pair));
   }
   for (int turn = 0; turn < 10 && !context.stopped(); ++turn)
-    for (Pair& pair : pairs) {
+    for (Contender& pair : pairs) {
       const auto seconds = [&](Stepper& stepper) {
         State state = pair.step.start;
         const ProcessorTime clock;

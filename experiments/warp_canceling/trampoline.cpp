@@ -14,7 +14,7 @@ namespace pliant::experiments {
 
 namespace {
 
-constexpr double kFrame = 1.0 / 60, kTouch = 0.04, kPush = 1.8e5, kRub = 0.1;  // s, m, 1/s^2, 1
+constexpr double kTrampolineFrame = 1.0 / 60, kTouch = 0.04, kPush = 1.8e5, kRub = 0.1;  // s, m, 1/s^2, 1
 constexpr int kSubsteps = 10;
 
 Method with_contact(Method method) {
@@ -89,11 +89,11 @@ void run_trampoline(Context& context) {
   const TrampolineScene scene = trampoline(static_cast<Index>(context.number("cells")));
   const int frames = static_cast<int>(context.number("frames"));
   const Frames full = record(
-      context, scene.model, with_contact({"full", "corotational"}), kFrame / kSubsteps, frames, nullptr, 1e300,
-      [](const MethodRun&) {}, kSubsteps);
+      context, scene.model, with_contact({"full", "corotational"}), kTrampolineFrame / kSubsteps, frames, nullptr,
+      1e300, [](const MethodRun&) {}, kSubsteps);
   Watch watch(scene);
   const Frames wc = record(
-      context, scene.model, with_contact(paper_wc(1e-5)), kFrame / kSubsteps, frames, nullptr, 1e300,
+      context, scene.model, with_contact(paper_wc(1e-5)), kTrampolineFrame / kSubsteps, frames, nullptr, 1e300,
       [&](const MethodRun& run) { watch.frame(run.state()); }, kSubsteps);
   const std::size_t until = watch.second_contact < 0 ? wc.x.size() : static_cast<std::size_t>(watch.second_contact);
   double deviation = 0;
@@ -132,10 +132,10 @@ RowOfTableFive trampoline_row(Context& context, Index cells, int frames) {
   const TrampolineScene scene = trampoline(cells);
   RowOfTableFive row{"trampoline", {}, {}};
   row.full = record(
-      context, scene.model, with_contact({"full", "corotational"}), kFrame / kSubsteps, frames, nullptr, 1e300,
-      [](const MethodRun&) {}, kSubsteps);
+      context, scene.model, with_contact({"full", "corotational"}), kTrampolineFrame / kSubsteps, frames, nullptr,
+      1e300, [](const MethodRun&) {}, kSubsteps);
   row.wc = record(
-      context, scene.model, with_contact(paper_wc(1e-5)), kFrame / kSubsteps, frames, nullptr, 1e300,
+      context, scene.model, with_contact(paper_wc(1e-5)), kTrampolineFrame / kSubsteps, frames, nullptr, 1e300,
       [](const MethodRun&) {}, kSubsteps);
   return row;
 }

@@ -16,7 +16,7 @@ namespace py = pybind11;
 
 namespace {
 
-py::dict to_dict(const Setting& parameter) {
+py::dict entry_of(const Setting& parameter) {
   py::dict dict;
   dict["key"] = parameter.name;
   dict["default"] = std::visit([](const auto& value) { return py::cast(value); }, default_value(parameter));
@@ -28,7 +28,7 @@ py::dict to_dict(const Setting& parameter) {
   return dict;
 }
 
-py::dict to_dict(const SolverSupport& supports) {
+py::dict entry_of(const SolverSupport& supports) {
   const auto names = [](const std::vector<Integrator>& integrators) {
     py::list list;
     for (Integrator integrator : integrators) list.append(py::cast(std::string(to_string(integrator))));
@@ -63,12 +63,12 @@ py::list solvers() {
   py::list list;
   for (const SolverEntry& solver : solver_catalogue()) {
     py::list parameters;
-    for (const Setting& parameter : solver.parameters.keys) parameters.append(to_dict(parameter));
+    for (const Setting& parameter : solver.parameters.keys) parameters.append(entry_of(parameter));
     py::dict dict;
     dict["name"] = solver.name;
     dict["paper"] = solver.paper;
     dict["summary"] = solver.summary;
-    dict["supports"] = to_dict(solver.supports);
+    dict["supports"] = entry_of(solver.supports);
     dict["parameters"] = parameters;
     list.append(dict);
   }

@@ -18,7 +18,7 @@ using Offsets = py::array_t<std::int64_t, py::array::c_style | py::array::forcec
 using Columns = py::array_t<double, py::array::f_style | py::array::forcecast>;
 
 /// The upper triangle of a symmetric matrix by rows, as scipy keeps it.
-struct Triangle {
+struct UpperTriangle {
   Offsets start;
   Indices columns;
   Doubles values;
@@ -34,7 +34,7 @@ class NativeCholesky {
   }
 
  public:
-  NativeCholesky(const Triangle& A, int block_size, const std::vector<Index>& last_nodes, bool schur, int attempts,
+  NativeCholesky(const UpperTriangle& A, int block_size, const std::vector<Index>& last_nodes, bool schur, int attempts,
                  bool keep_updates)
       : block_size_(block_size) {
     const Index nodes = static_cast<Index>(A.start.size() - 1) / block_size;
@@ -49,14 +49,14 @@ class NativeCholesky {
     solver_.keep_updates(keep_updates);
   }
 
-  std::string factor(const Triangle& A, bool indefinite) {
+  std::string factor(const UpperTriangle& A, bool indefinite) {
     return locked([&] {
       fill(A);
       indefinite_ = indefinite;
       return finish(solver_.factor(matrix_, indefinite ? Factorisation::ldlt : Factorisation::llt));
     });
   }
-  std::string refactor(const Triangle& A, const std::vector<Index>& dirty_nodes) {
+  std::string refactor(const UpperTriangle& A, const std::vector<Index>& dirty_nodes) {
     for (const Index node : dirty_nodes) {
       if (node < 0 || node >= nodes())
         throw InputError(fmt::format("dirty_nodes has {}; nodes are 0 to {}", node, nodes() - 1));
@@ -66,7 +66,7 @@ class NativeCholesky {
       return finish(solver_.refactor(matrix_, dirty_nodes));
     });
   }
-  void change_pattern(const Triangle& A) {
+  void change_pattern(const UpperTriangle& A) {
     locked([&] {
       matrix_ = BlockMatrix(pattern_of(A), block_size_);
       solver_.change_pattern(matrix_.shared_pattern());
@@ -148,13 +148,13 @@ class NativeCholesky {
   }
 
   template <class Body>
-  void for_entries(const Triangle& A, Body&& body) const {
+  void for_entries(const UpperTriangle& A, Body&& body) const {
     const std::int64_t* start = A.start.data();
     for (Index row = 0; row + 1 < static_cast<Index>(A.start.size()); ++row) {
       for (std::int64_t k = start[row]; k < start[row + 1]; ++k) body(row, A.columns.data()[k], k);
     }
   }
-  std::shared_ptr<const BlockPattern> pattern_of(const Triangle& A) const {
+  std::shared_ptr<const BlockPattern> pattern_of(const UpperTriangle& A) const {
     std::vector<Index> pairs;
     for_entries(A, [&](Index row, Index column, std::int64_t) {
       const Index i = row / block_size_, j = column / block_size_;
@@ -166,7 +166,7 @@ class NativeCholesky {
     return std::make_shared<const BlockPattern>(static_cast<Index>(A.start.size() - 1) / block_size_,
                                                 std::span(&cliques, 1));
   }
-  void fill(const Triangle& A) {
+  void fill(const UpperTriangle& A) {
     if (static_cast<Index>(A.start.size() - 1) != block_size_ * nodes())
       throw InputError(
           fmt::format("the matrix has {} rows, the analysed one {}", A.start.size() - 1, block_size_ * nodes()));
@@ -201,7 +201,7 @@ void bind_linalg(py::module_& module) {
   py::class_<NativeCholesky>(module, "SparseCholesky")
       .def(py::init([](const Offsets& start, const Indices& columns, const Doubles& values, int block_size,
                        const std::vector<Index>& last_nodes, bool schur, int attempts, bool keep_updates) {
-        return std::make_unique<NativeCholesky>(Triangle{start, columns, values}, block_size, last_nodes, schur,
+        return std::make_unique<NativeCholesky>(UpperTriangle{start, columns, values}, block_size, last_nodes, schur,
                                                 attempts, keep_updates);
       }))
       .def("factor",

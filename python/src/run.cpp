@@ -73,7 +73,7 @@ class Observer final : public RunObserver {
   bool stop_ = false;
 };
 
-py::dict to_dict(const RunTotals& totals) {
+py::dict totals_of(const RunTotals& totals) {
   py::dict dict;
   dict["steps"] = totals.steps;
   dict["iterations"] = totals.iterations;
@@ -103,7 +103,7 @@ py::dict run(SharedSimulation& self, std::int64_t last_step, const std::string& 
   dict["doubts"] = py::tuple(py::cast(result.doubts));
   dict["steps"] = result.state.step - result.first_step;
   dict["wall_seconds"] = result.wall_seconds;
-  dict["totals"] = to_dict(result.totals);
+  dict["totals"] = totals_of(result.totals);
   return dict;
 }
 

@@ -28,6 +28,8 @@ inline std::string content(const std::filesystem::path& file) {
   return text.str();
 }
 
+inline bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
 /// Every solver of the catalogue.
 inline std::vector<std::string> solver_names() {
   std::vector<std::string> all;

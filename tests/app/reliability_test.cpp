@@ -28,8 +28,6 @@ std::string beam(const std::string& more = "", const std::string& cells = "[4, 2
 /// A step that would go on for ever.
 const char* const kEndless = "[solver]\nname = \"fp-pxpbd\"\niterations = 1000000000\n";
 
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 TEST(Reliability, AStepThatGoesOnForEverIsToldOfAndLeftAtASignal) {
   const auto folder = fresh_folder("endless");
   const auto scene = write_file(folder / "beam.toml", beam(kEndless));

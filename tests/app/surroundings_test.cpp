@@ -6,8 +6,6 @@
 namespace pliant::test {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr const char* kHanging = R"(name = "hanging"
 [simulation]
 fps = 60
@@ -43,16 +41,14 @@ std::filesystem::path folder_with_scene(const std::string& name, const std::stri
   return folder;
 }
 
-bool says(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 /// That it has all its frames, and nothing else in its lists.
 void expect_whole(const std::filesystem::path& out) {
   EXPECT_TRUE(std::filesystem::exists(out / "frames/frame_000012.vtu"));
   std::ifstream steps(out / "steps.jsonl");
   int lines = 0;
-  for (std::string line; std::getline(steps, line); ++lines) EXPECT_TRUE(Json::accept(line)) << line;
+  for (std::string line; std::getline(steps, line); ++lines) EXPECT_TRUE(nlohmann::json::accept(line)) << line;
   EXPECT_EQ(lines, 12);
-  const Json summary = Json::parse(content(out / "summary.json"), nullptr, false);
+  const auto summary = nlohmann::json::parse(content(out / "summary.json"), nullptr, false);
   ASSERT_TRUE(summary.is_object());
   EXPECT_EQ(summary["end"], "finished");
 }

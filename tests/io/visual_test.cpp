@@ -30,7 +30,7 @@ std::filesystem::path pyramid() {
   return path;
 }
 
-std::string scene_text(const std::string& more = "") {
+std::string visual_scene(const std::string& more = "") {
   return "name = \"shown\"\n[simulation]\ndt = 0.02\nframes = 4\n[[body]]\nname = \"box\"\nbox = {size = [1, 1, 1], "
          "cells = [2, 2, 2]}\nyoung = 1e5\npoisson = 0.3\nvisual = \"pyramid.obj\"\n" +
          more + "[[pin]]\nwhere = \"y-min\"\n";
@@ -39,8 +39,8 @@ std::string scene_text(const std::string& more = "") {
 TEST(VisualMesh, FollowsAnAffineMapExactlyInsideAndOutside) {
   pyramid();
   for (const std::string order : {"1", "2"}) {
-    const Scene scene =
-        parse_scene(scene_text("order = " + order + "\nscale = 2\ntranslate = [1, 0, 0]\n"), "shown", visual_folder());
+    const Scene scene = parse_scene(visual_scene("order = " + order + "\nscale = 2\ntranslate = [1, 0, 0]\n"), "shown",
+                                    visual_folder());
     const auto model = build_model(scene);
     const std::vector<VisualMesh> meshes = visual_meshes(scene, *model);
     ASSERT_EQ(meshes.size(), 1u);
@@ -65,7 +65,7 @@ TEST(VisualMesh, ReachesFramesAndExportsWithTextureAndMaterials) {
   pyramid();
   const std::filesystem::path out = visual_folder() / "run";
   std::filesystem::remove_all(out);
-  Simulation simulation(parse_scene(scene_text(), "shown", visual_folder()));
+  Simulation simulation(parse_scene(visual_scene(), "shown", visual_folder()));
   RunOptions options;
   options.folder = out;
   RunObserver silent;
@@ -110,7 +110,7 @@ TEST(VisualMesh, SaysWhatItLacks) {
     }
     return std::string("none");
   };
-  std::string missing = scene_text();
+  std::string missing = visual_scene();
   missing.replace(missing.find("pyramid.obj"), 11, "pyramids.obj");
   EXPECT_NE(refusal(missing).find("there is no mesh file 'pyramids.obj'"), std::string::npos) << refusal(missing);
   const std::string cloth =
@@ -132,7 +132,7 @@ TEST(VisualMesh, OfAResumedRunMustBeTheOneItBeganWith) {
     RunObserver silent;
     run(simulation, options, silent);
   };
-  resume(scene_text(), RunStart::fresh);
+  resume(visual_scene(), RunStart::fresh);
   const auto refusal = [&](const std::string& text) {
     try {
       resume(text, RunStart::resume);
@@ -142,12 +142,12 @@ TEST(VisualMesh, OfAResumedRunMustBeTheOneItBeganWith) {
     return std::string("none");
   };
   std::ofstream(visual_folder() / "other.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
-  std::string other = scene_text(), none = scene_text();
+  std::string other = visual_scene(), none = visual_scene();
   other.replace(other.find("pyramid.obj"), 11, "other.obj");
   none.erase(none.find("visual = \"pyramid.obj\"\n"), 23);
   EXPECT_NE(refusal(other).find("frames of other visual meshes"), std::string::npos) << refusal(other);
   EXPECT_NE(refusal(none).find("visual meshes"), std::string::npos) << refusal(none);
-  EXPECT_EQ(refusal(scene_text()), "none");
+  EXPECT_EQ(refusal(visual_scene()), "none");
 }
 
 TEST(VisualMesh, IsExportedByTheRunThatAsksForIt) {
@@ -155,7 +155,7 @@ TEST(VisualMesh, IsExportedByTheRunThatAsksForIt) {
   const std::filesystem::path out = visual_folder() / "exported";
   std::filesystem::remove_all(out);
   Simulation simulation(
-      parse_scene(scene_text() + "[output]\nexport = [\"obj\"]\nvisual = true\n", "shown", visual_folder()));
+      parse_scene(visual_scene() + "[output]\nexport = [\"obj\"]\nvisual = true\n", "shown", visual_folder()));
   RunOptions options;
   options.folder = out;
   RunObserver silent;

@@ -26,15 +26,15 @@ std::string cube(const std::string& more = "") {
 }
 
 constexpr double kStep = 0.01;
-constexpr int kSteps = 30;
+constexpr int kSlidingSteps = 30;
 
 /// Where a cube comes to on a slope of 30 degrees: how far down it, and how far from it.
 Vec3 slide(const std::string& attachment, const std::string& solver, const std::string& more = "") {
   Simulation simulation(parse_scene(fmt::format("[simulation]\ndt = {}\nframes = {}\n{}[[attachment]]\nwhere = "
                                                 "\"y-min\"\n{}",
-                                                kStep, kSteps, cube(more), attachment),
+                                                kStep, kSlidingSteps, cube(more), attachment),
                                     "slope", ".", {{}, solver}));
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kSlidingSteps; ++step) {
     const StepReport report = simulation.step();
     EXPECT_TRUE(report.succeeded()) << solver << ", step " << step << ": " << report.detail;
   }
@@ -47,7 +47,7 @@ TEST_P(SlidingOfEverySolver, ABodyGoesDownALineAsItsWeightSays) {
   const Vec3 down(std::sqrt(0.75), -0.5, 0);
   const Vec3 moved = slide(fmt::format("along = [{}, {}, 0]\n", down.x(), down.y()), GetParam());
   // g sin 30, by implicit Euler: h^2 (1 + 2 + ... + n).
-  const double expected = 9.81 * 0.5 * kStep * kStep * kSteps * (kSteps + 1) / 2;
+  const double expected = 9.81 * 0.5 * kStep * kStep * kSlidingSteps * (kSlidingSteps + 1) / 2;
   EXPECT_NEAR(moved.dot(down), expected, 0.01 * expected);
   EXPECT_LT((moved - moved.dot(down) * down).norm(), 2e-3);  // what the cube gives way by
 }
@@ -56,9 +56,9 @@ TEST_P(SlidingOfEverySolver, ABodyGoesOverAPlaneAsItsWeightAndSpeedSay) {
   const Vec3 down(std::sqrt(0.75), -0.5, 0), normal(0.5, std::sqrt(0.75), 0);
   const Vec3 moved =
       slide(fmt::format("across = [{}, {}, 0]\n", normal.x(), normal.y()), GetParam(), "velocity = [0, 0, 1]\n");
-  const double expected = 9.81 * 0.5 * kStep * kStep * kSteps * (kSteps + 1) / 2;
+  const double expected = 9.81 * 0.5 * kStep * kStep * kSlidingSteps * (kSlidingSteps + 1) / 2;
   EXPECT_NEAR(moved.dot(down), expected, 0.01 * expected);
-  EXPECT_NEAR(moved.z(), kStep * kSteps, 0.01 * kStep * kSteps);
+  EXPECT_NEAR(moved.z(), kStep * kSlidingSteps, 0.01 * kStep * kSlidingSteps);
   EXPECT_LT(std::abs(moved.dot(normal)), 2e-3);
 }
 

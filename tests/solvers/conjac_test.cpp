@@ -42,8 +42,8 @@ std::shared_ptr<const Model> bar(const Bar& options) {
   return builder.build();
 }
 
-State run(const std::shared_ptr<const Model>& model, const std::string& solver, const ParameterMap& parameters,
-          double h, int steps) {
+State run_steps(const std::shared_ptr<const Model>& model, const std::string& solver, const ParameterMap& parameters,
+                double h, int steps) {
   const auto stepper = make_stepper(model, solver, parameters);
   State state = model->rest_state();
   for (int s = 0; s < steps; ++s) {
@@ -55,8 +55,8 @@ State run(const std::shared_ptr<const Model>& model, const std::string& solver, 
 }
 
 State at_rest(const std::shared_ptr<const Model>& model) {
-  return run(model, "pod-newton", {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-12}}, 1,
-             1);
+  return run_steps(model, "pod-newton",
+                   {{"integrator", "quasistatic"}, {"criterion", "residual"}, {"tolerance", 1e-12}}, 1, 1);
 }
 
 double kinetic(const Model& model, const State& state) {
@@ -71,7 +71,8 @@ TEST(Conjac, RestsWhereTheFullQuasistaticSolutionIs) {
     const State reference = at_rest(model);
     for (std::int64_t nodes : {0, 1, 8}) {
       // Much damping gets there soon; where it gets does not depend on it.
-      const State state = run(model, "conjac", {{"dynamic_nodes", nodes}, {"beta", 4.0}, {"gamma", 0.8}}, 0.05, 120);
+      const State state =
+          run_steps(model, "conjac", {{"dynamic_nodes", nodes}, {"beta", 4.0}, {"gamma", 0.8}}, 0.05, 120);
       EXPECT_LT((state.x - reference.x).cwiseAbs().maxCoeff(), 1e-8 * kLength)
           << nodes << " dynamic nodes, layers " << options.layers << ", fibres " << options.fibres;
       EXPECT_GT((state.x - model->rest()).cwiseAbs().maxCoeff(), 1e-2 * kLength);
@@ -101,18 +102,18 @@ TEST(Conjac, SettlesFasterWithMoreCorrectionsOfTheSameFactor) {
   const State reference = at_rest(model);
   const auto error = [&](std::int64_t corrections) {
     const State state =
-        run(model, "conjac", {{"dynamic", "none"}, {"gamma", 0.5}, {"corrections", corrections}}, 5e-3, 12);
+        run_steps(model, "conjac", {{"dynamic", "none"}, {"gamma", 0.5}, {"corrections", corrections}}, 5e-3, 12);
     return (state.x - reference.x).norm();
   };
   EXPECT_LT(error(3), 1e-2 * error(1));
-  const State searched = run(model, "conjac", {{"dynamic", "none"}, {"gamma_search", true}}, 5e-3, 12);
+  const State searched = run_steps(model, "conjac", {{"dynamic", "none"}, {"gamma_search", true}}, 5e-3, 12);
   EXPECT_LT((searched.x - reference.x).cwiseAbs().maxCoeff(), 1e-10 * kLength);
 }
 
 TEST(Conjac, BeginsInBalanceWithAnInitialSolve) {
   const auto model = bar({});
   const State reference = at_rest(model);
-  const State state = run(model, "conjac", {{"dynamic", "none"}, {"initial_solve", true}}, 5e-3, 1);
+  const State state = run_steps(model, "conjac", {{"dynamic", "none"}, {"initial_solve", true}}, 5e-3, 1);
   EXPECT_LT((state.x - reference.x).cwiseAbs().maxCoeff(), 1e-8 * kLength);
 }
 
@@ -123,8 +124,8 @@ TEST(Conjac, EqualsLinearlyImplicitWhenAllNodesAreDynamic) {
   for (const Bar& options : variants)
     for (double beta : {0.5, 1.0}) {
       const auto model = bar(options);
-      const State a = run(model, "linearly-implicit", {{"beta", beta}}, 2e-3, 10);
-      const State b = run(model, "conjac", {{"beta", beta}, {"dynamic", "all"}}, 2e-3, 10);
+      const State a = run_steps(model, "linearly-implicit", {{"beta", beta}}, 2e-3, 10);
+      const State b = run_steps(model, "conjac", {{"beta", beta}, {"dynamic", "all"}}, 2e-3, 10);
       EXPECT_LT((a.x - b.x).cwiseAbs().maxCoeff(), 1e-10 * kLength);
       EXPECT_LT((a.v - b.v).cwiseAbs().maxCoeff(), 1e-10);
       EXPECT_GT(a.v.cwiseAbs().maxCoeff(), 0.01);
@@ -153,14 +154,14 @@ TEST(Conjac, FollowsMovingBoundariesAsLinearlyImplicitDoes) {
   for (Imposition imposition : {Imposition::direct, Imposition::penalty})
     for (const RayleighDamping& damping : {RayleighDamping{}, RayleighDamping{1, 1e-3}}) {
       const auto model = pulled_bar(imposition, 1, 0.4, damping);
-      const State a = run(model, "linearly-implicit", {}, 5e-3, 15);
-      const State b = run(model, "conjac", {{"beta", 1.0}, {"dynamic", "all"}}, 5e-3, 15);
+      const State a = run_steps(model, "linearly-implicit", {}, 5e-3, 15);
+      const State b = run_steps(model, "conjac", {{"beta", 1.0}, {"dynamic", "all"}}, 5e-3, 15);
       EXPECT_LT((a.x - b.x).cwiseAbs().maxCoeff(), 1e-10 * kLength);
       const Vec3 moved(0.02 * 0.75, 0.03 * 0.75, 0);
       for (Index i : model->scripts()[0].nodes)
         EXPECT_LT((node(b.x, i) - node(model->rest(), i) - moved).norm(), 1e-12);
       // With few dynamic nodes, what is scripted moves the same.
-      const State c = run(model, "conjac", {{"dynamic_nodes", std::int64_t{1}}}, 5e-3, 15);
+      const State c = run_steps(model, "conjac", {{"dynamic_nodes", std::int64_t{1}}}, 5e-3, 15);
       for (Index i : model->scripts()[0].nodes)
         EXPECT_LT((node(c.x, i) - node(model->rest(), i) - moved).norm(), 1e-12);
     }
@@ -170,7 +171,7 @@ TEST(LinearlyImplicit, FallsFreelyAndKeepsMomentum) {
   const auto falling = testing::free_block("stable-neo-hookean", {1, 2, 3}, Vec3::Zero(), {0, -9.81, 0});
   for (const char* solver : {"linearly-implicit", "conjac"}) {
     const double h = 0.01;
-    const State state = run(falling, solver, {}, h, 20);
+    const State state = run_steps(falling, solver, {}, h, 20);
     // Symplectic Euler: v = v0 + g t, x = x0 + v0 t + g t (t + h) / 2.
     for (Index i = 0; i < falling->nodes(); ++i) {
       EXPECT_LT((node(state.v, i) - Vec3(1, 2 - 9.81 * 0.2, 3)).norm(), 1e-7) << solver;
@@ -181,7 +182,7 @@ TEST(LinearlyImplicit, FallsFreelyAndKeepsMomentum) {
   }
   const auto spinning = testing::free_block("stable-neo-hookean", {1, 2, 3}, {0, 0, 2}, Vec3::Zero());
   for (const char* solver : {"linearly-implicit", "conjac"}) {
-    const State state = run(spinning, solver, {}, 0.01, 50);
+    const State state = run_steps(spinning, solver, {}, 0.01, 50);
     VecX before, after;
     spinning->mass().multiply(spinning->rest_state().v, before);
     spinning->mass().multiply(state.v, after);
@@ -312,7 +313,7 @@ TEST(DynamicNodes, AreAddedWhereNothingHoldsAPiece) {
     for (std::size_t c = 0; c < 3; ++c) held[3 * static_cast<std::size_t>(i) + c] = 1;
   EXPECT_TRUE(supporting_nodes(*clamped, held, {}).empty());
   // A bar that is let go of falls, though nobody asked for dynamic nodes.
-  const State state = run(model, "conjac", {{"dynamic", "none"}}, 0.01, 10);
+  const State state = run_steps(model, "conjac", {{"dynamic", "none"}}, 0.01, 10);
   for (Index i = 0; i < model->nodes(); ++i) EXPECT_NEAR(node(state.v, i).y(), -0.981, 1e-7);
 }
 

@@ -6,6 +6,7 @@
 
 #include "experiments/contact/apart.hpp"
 #include "pliant/solvers/catalogue.hpp"
+#include "support/figure.hpp"
 #include "support/models.hpp"
 
 namespace pliant {
@@ -37,13 +38,6 @@ Vec3 mean_of(const Model& model, std::size_t body, const VecX& values) {
   return sum / mass;
 }
 
-double figure(const StepReport& report, std::string_view name) {
-  for (const Figure& f : report.figures)
-    if (f.name == name) return f.value;
-  ADD_FAILURE() << "no figure " << name;
-  return 0;
-}
-
 ParameterMap sweeps(std::int64_t iterations, std::int64_t substeps = 1) {
   return {{"iterations", iterations}, {"substeps", substeps}};
 }
@@ -73,7 +67,7 @@ TEST(PxpbdContact, ManySweepsLandOnPodNewtonsState) {
       const StepReport report = make_stepper(model, solver, sweeps(600))->step(state, 0.01);
       EXPECT_TRUE(report.succeeded()) << report.detail;
       EXPECT_GT(report.contacts, 20);
-      EXPECT_EQ(figure(report, "held_back"), 0) << solver;
+      EXPECT_EQ(testing::figure(report, "held_back"), 0) << solver;
       EXPECT_LT(report.residuals.force, 1e-6) << solver << " " << friction;
       EXPECT_LT((state.x - exact.x).cwiseAbs().maxCoeff(), 1e-9) << solver << " " << friction;
     }
@@ -171,7 +165,7 @@ TEST(PxpbdContact, BoxesThrownAtEachOtherKeepTheirMomentumWhereNothingIsHeldBack
       ASSERT_TRUE(report.succeeded()) << report.detail;
       ASSERT_EQ(apart::intersections(*model, state), 0) << solver << " " << k;
       touching += report.contacts > 0;
-      if (figure(report, "held_back") == 0) {
+      if (testing::figure(report, "held_back") == 0) {
         EXPECT_LT((testing::momentum(*model, state) - before).norm(), 1e-12) << solver << " " << k;
       }
     }

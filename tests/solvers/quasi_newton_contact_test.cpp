@@ -62,11 +62,11 @@ INSTANTIATE_TEST_SUITE_P(QuasiNewtonContact, RestingContact,
                          ::testing::Values("quasi-newton", "projective-dynamics", "chebyshev"),
                          [](const auto& solver) { return testing::identifier(solver.param); });
 
-struct Slide {
+struct SlopeSlide {
   double distance, speed;
 };
 /// Along a slope of 20 degrees.
-Slide slide(double mu, double seconds) {
+SlopeSlide slide_down(double mu, double seconds) {
   constexpr double h = 0.01, angle = 20 * M_PI / 180;
   ModelBuilder builder;
   builder.set_gravity(9.81 * Vec3(std::sin(angle), -std::cos(angle), 0));
@@ -86,14 +86,14 @@ Slide slide(double mu, double seconds) {
 }
 
 TEST(QuasiNewtonContact, ABlockSticksToASlopeWhereFrictionExceedsItsTangent) {
-  const Slide stick = slide(0.5, 1);
+  const SlopeSlide stick = slide_down(0.5, 1);
   EXPECT_GT(stick.distance, 0);  // creeps: friction below eps_v is viscous
   EXPECT_LT(stick.distance, 5e-3);
 }
 
 TEST(QuasiNewtonContact, ABlockSlidesDownASlopeAsFastAsTheorySays) {
   const double mu = 0.2, angle = 20 * M_PI / 180, theory = 9.81 * (std::sin(angle) - mu * std::cos(angle));
-  const double early = slide(mu, 0.3).speed, late = slide(mu, 0.8).speed;
+  const double early = slide_down(mu, 0.3).speed, late = slide_down(mu, 0.8).speed;
   EXPECT_NEAR((late - early) / 0.5, theory, 0.05 * theory);
 }
 

@@ -7,6 +7,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/solvers/catalogue.hpp"
 #include "pliant/solvers/warp_canceling/warp_canceling_stepper.hpp"
+#include "support/figure.hpp"
 #include "support/models.hpp"
 
 namespace pliant {
@@ -104,13 +105,6 @@ void dense_step(const Model& model, State& state, double h) {
 }
 
 double largest_difference(const VecX& a, const VecX& b) { return (a - b).cwiseAbs().maxCoeff(); }
-
-double figure(const StepReport& report, std::string_view name) {
-  for (const Figure& f : report.figures)
-    if (f.name == name) return f.value;
-  ADD_FAILURE() << "no figure " << name;
-  return 0;
-}
 
 TEST(Corotational, TakesTheStepsOfADenseReference) {
   Scene scene;
@@ -225,7 +219,7 @@ TEST(WarpCanceling, FallsFreelyForFiveSecondsWithoutRefreshing) {
     for (int s = 1; s <= 500; ++s) {
       const StepReport report = stepper->step(state, kWarpStep);
       ASSERT_TRUE(report.succeeded());
-      EXPECT_EQ(figure(report, "refreshed_elements"), s == 1 ? 1 : 0) << solver;
+      EXPECT_EQ(testing::figure(report, "refreshed_elements"), s == 1 ? 1 : 0) << solver;
       const Vec3 fallen =
           scene.velocity * (s * kWarpStep) + scene.gravity * (kWarpStep * kWarpStep * 0.5 * s * (s + 1));
       for (Index i = 0; i < model->nodes(); ++i)
@@ -249,7 +243,7 @@ TEST(WarpCanceling, StaysWithinOnePercentOfCorotationalForTwoSeconds) {
       ASSERT_TRUE(exact->step(a, kWarpStep).succeeded());
       const StepReport report = stepper->step(b, kWarpStep);
       ASSERT_TRUE(report.succeeded());
-      share += figure(report, "refreshed_elements") / 200;
+      share += testing::figure(report, "refreshed_elements") / 200;
       worst = std::max(worst, largest_difference(a.x, b.x));
     }
     EXPECT_LT(worst, 0.01 * 1.66) << clamped;
@@ -422,7 +416,7 @@ TEST(WarpCanceling, GoesOnFromItsMemoryWithTheSameBits) {
       middle = state;
       memory = whole->memory();
     }
-    refreshed += figure(whole->step(state, kWarpStep), "refreshed_elements");
+    refreshed += testing::figure(whole->step(state, kWarpStep), "refreshed_elements");
   }
   EXPECT_GT(refreshed, 1.5);  // not only the first step's
   EXPECT_LT(refreshed, 50);

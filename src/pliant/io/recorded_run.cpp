@@ -82,22 +82,22 @@ RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folde
   if (std::filesystem::exists(folder_ / "visual.pvd")) visual_ = read_list(folder_, "visual.pvd");
   name_ = std::filesystem::weakly_canonical(folder_).filename().string();
   if (!std::filesystem::exists(folder_ / "summary.json")) return;
-  using Json = nlohmann::json;
-  const Json summary = Json::parse(FileContent(folder_ / "summary.json").bytes(), nullptr, false);
+  using Parsed = nlohmann::json;
+  const Parsed summary = Parsed::parse(FileContent(folder_ / "summary.json").bytes(), nullptr, false);
   // A summary is welcome but not needed: what it does not say keeps its default.
   try {
-    const Json& scene = summary.at("scene");
+    const Parsed& scene = summary.at("scene");
     name_ = scene.at("name").get<std::string>();
     title_ = scene.at("title").get<std::string>();
-    for (const Json& body : scene.at("bodies")) {
+    for (const Parsed& body : scene.at("bodies")) {
       bodies_.push_back(body.at("name").get<std::string>());
       rigid_.push_back(body.value("rigid", false));
     }
     const auto g = scene.at("gravity").get<std::array<double, 3>>();
     if (const Vec3 gravity(g[0], g[1], g[2]); gravity.norm() > 0) up_ = -gravity.normalized();
     picture_ = picture_from(scene.at("picture"));
-    for (const Json& spring : scene.value("springs", Json::array())) springs_.push_back(spring_from(spring));
-  } catch (const Json::exception&) {
+    for (const Parsed& spring : scene.value("springs", Parsed::array())) springs_.push_back(spring_from(spring));
+  } catch (const Parsed::exception&) {
   }
 }
 

@@ -12,22 +12,12 @@
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/mesh/write_mesh.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
+#include "pliant/scene/load_support.hpp"
 #include "pliant/scene/scene.hpp"
 
 namespace pliant {
 
 namespace {
-
-/// Runs something that throws messages without a place, and adds the place.
-template <class Function>
-auto at_origin(const std::string& origin, Function&& function) {
-  try {
-    return function();
-  } catch (const InputError& error) {
-    if (origin.empty()) throw;
-    throw InputError(origin + ": " + error.what());
-  }
-}
 
 /// Elements of a region: by the mesh's own name or number, or those whose vertices are all selected.
 std::vector<Index> elements_of(const SceneRegion& region, const TetMesh& mesh) {

@@ -6,7 +6,7 @@
 #include "pliant/scene/scene.hpp"
 #include "pliant/settings/value.hpp"
 
-// What load.cpp and the other load_*.cpp share: from checked values to plain types.
+// What load.cpp, the other load_*.cpp and build.cpp share: from checked values to plain types.
 namespace pliant {
 
 inline constexpr double kDegree = std::numbers::pi / 180;
@@ -15,12 +15,13 @@ inline constexpr double kDegree = std::numbers::pi / 180;
   throw InputError(origin + ": " + message);
 }
 
-/// Runs something that throws messages without a place, and adds the place.
+/// Runs something that throws messages without a place, and adds the place, if there is one.
 template <class Function>
 auto at_origin(const std::string& origin, Function&& function) {
   try {
     return function();
   } catch (const InputError& error) {
+    if (origin.empty()) throw;
     fail(origin, error.what());
   }
 }
