@@ -17,13 +17,6 @@ namespace {
 
 constexpr double kGravity = 9.81;
 
-std::vector<std::string> solvers_of_rigid_bodies() {
-  std::vector<std::string> names;
-  for (const std::string& name : testing::solver_names())
-    if (find_solver(name).supports.rigid) names.push_back(name);
-  return names;
-}
-
 using testing::centre_of;
 
 Vec3 momentum_of(const Simulation& simulation) { return testing::momentum(*simulation.model(), *simulation.state()); }
@@ -126,19 +119,8 @@ TEST_P(RigidBodiesOfEverySolver, ABoxLandsOnTheFloorAndLiesThere) {
   for (Index i = simulation.model()->nodes(); i < all.size() / 3; ++i) EXPECT_GT(node(all, i).y(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rigid, RigidBodiesOfEverySolver, ::testing::ValuesIn(solvers_of_rigid_bodies()),
+INSTANTIATE_TEST_SUITE_P(Rigid, RigidBodiesOfEverySolver, ::testing::ValuesIn(testing::solver_names()),
                          [](const auto& instance) { return testing::identifier(instance.param); });
-
-TEST(RigidBodies, AreRefusedByTheGridThatNamesWhoTakesThem) {
-  try {
-    Simulation simulation(parse_scene("[simulation]\ndt = 0.01\nframes = 1\n[[rigid]]\nsphere = {radius = 1}\n", "ball",
-                                      ".", {{}, "grid-b-pxpbd"}));
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("is rigid"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("quasi-newton"), std::string::npos) << error.what();
-  }
-}
 
 TEST(RigidBodies, TumbleWithTheAngularMomentumThatTheirIntegratorKeeps) {
   const std::string body =
