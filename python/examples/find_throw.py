@@ -11,7 +11,7 @@ import numpy as np
 
 import pliant
 
-GOAL = np.array([1.0, 0.35, 0.25])  # m
+GOAL = np.array([0.85, 0.12, 0.2])  # m
 STEPS = 50
 
 
@@ -27,19 +27,24 @@ def throw(velocity):
 
 
 def main():
-    velocity = np.array([1.5, -1.0, 0.0])
-    miss = np.inf
-    for iteration in range(25):
-        tape, share = throw(velocity)
-        off = share @ tape.states[-1].x - GOAL
+    velocity = np.array([2.0, 0.5, 0.0])
+    tape, share = throw(velocity)
+    off = share @ tape.states[-1].x - GOAL
+    for iteration in range(20):
         print(f"{iteration}: thrown with {np.round(velocity, 3)} m/s, misses by {1e3 * np.linalg.norm(off):.3g} mm")
-        if np.linalg.norm(off) < 1e-3:
+        if np.linalg.norm(off) < 1e-4:
             break
         rows = [tape.gradient(share[:, None] * axis, ["body.ball.velocity"])["body.ball.velocity"] for axis in np.eye(3)]
         step = np.linalg.lstsq(np.array(rows), -off, rcond=None)[0]
-        velocity = velocity + step * min(1, 0.5 / np.linalg.norm(step))
-        miss = np.linalg.norm(off)
-    assert np.linalg.norm(off) < 1e-3, off
+        step *= min(1, 0.5 / np.linalg.norm(step))
+        for _ in range(8):  # shorter until it comes nearer
+            tape, share = throw(velocity + step)
+            next_off = share @ tape.states[-1].x - GOAL
+            if np.linalg.norm(next_off) < np.linalg.norm(off):
+                break
+            step /= 2
+        velocity, off = velocity + step, next_off
+    assert np.linalg.norm(off) < 1e-4, off
 
 
 if __name__ == "__main__":

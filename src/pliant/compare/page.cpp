@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "pliant/compare/compare.hpp"
-#include "pliant/compare/svg_plot.hpp"
+#include "pliant/render/svg_plot.hpp"
 #include "pliant/io/animation/draw.hpp"
 #include "pliant/io/build_info.hpp"
 
