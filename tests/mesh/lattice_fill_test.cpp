@@ -8,6 +8,7 @@
 #include "pliant/mesh/generators.hpp"
 #include "pliant/mesh/quality.hpp"
 #include "pliant/mesh/tetrahedralise.hpp"
+#include "pliant/mesh/write_mesh.hpp"
 
 namespace pliant {
 namespace {

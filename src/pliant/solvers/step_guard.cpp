@@ -15,12 +15,25 @@ constexpr double kMostGain = 1e-3;  ///< the share of the energy at its start th
 /// The share of the smallest body's size that balancing the forces at the end of a step may move anything by; and,
 /// where bodies touch, that inertia alone would let them move it by: a few steps decide a bounce.
 constexpr double kMostUnbalanced = 0.02, kMostUnbalancedTouching = 1e-3;
+constexpr double kMostBent = 1e-3;  ///< strain of a rigid body's frame
 
 /// Of unknowns that are not prescribed, J.
 double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX& momentum) {
   double twice = v.dot(momentum);
   for (Index i : problem.fixed) twice -= v[i] * momentum[i];
   return 0.5 * twice;
+}
+
+/// Whether a rigid body is strained: joints make it turn along tangents, which lag behind by the square of the turn.
+bool has_bent(const Model& model, const VecX& x) {
+  for (const Body& body : model.bodies()) {
+    if (!body.rigid) continue;
+    Mat3 edges;
+    for (Index k = 0; k < 3; ++k) edges.col(k) = node(x, body.nodes.begin + k + 1) - node(x, body.nodes.begin);
+    const Mat3 F = edges * body.elements->inverse_edges().front();
+    if (!(0.5 * (F.transpose() * F - Mat3::Identity()).norm() <= kMostBent)) return true;
+  }
+  return false;
 }
 
 /// Where prescribed nodes move by more than an element, putting them in place inverts their neighbours. One linearly
@@ -104,7 +117,8 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
   const double kinetic = free_kinetic_energy(problem, solution.v, momentum_);
   const double gain =
       kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
-  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x);
+  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x) ||
+         has_bent(*model_, solution.x);
 }
 
 /// Whether the step along the residual r that lowers the potential most is long: alpha p with p = h^2 M^{-1} r and

@@ -22,7 +22,8 @@ enum class Safeguard { newton, none };
 ///
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
 /// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
-/// does not lead them back, and where they belong there Newton's method keeps them so. And so is one that leaves
+/// does not lead them back, and where they belong there Newton's method keeps them so; one that strains a rigid body is
+/// bad, too. And so is one that leaves
 /// forces out of balance which move a body by a share of its size, where all nodes are to be in balance; where they are
 /// not, one that contact moved by such a share beyond what the linear system knew of it.
 ///
