@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "pliant/base/error.hpp"
+#include "pliant/simulation/lagged_adjoint.hpp"
 
 namespace pliant {
 
@@ -20,15 +23,6 @@ void check_for_gradients(const Model& model, Integrator integrator) {
     if (model.contact()->options.friction_iterations > 1)
       refuse("friction that is renewed within a step; set friction_iterations = 1");
   }
-  for (const SurfaceLoad& load : model.surface_loads())
-    if (!load.has_potential())
-      refuse(fmt::format("the load '{}', whose forces follow an open surface; set follows = false", load.name));
-  if (!has_inertia(integrator)) return;
-  for (const Body& body : model.bodies())
-    if (body.damping.stiffness > 0) refuse(fmt::format("damping.stiffness (body '{}'); take damping.mass", body.name));
-  if (model.ties())
-    for (const Tie& tie : model.ties()->ties())
-      if (tie.damping > 0) refuse("the damping of springs");
 }
 
 }  // namespace
@@ -69,6 +63,27 @@ void StepAdjoint::solve(VecX& lambda) {
   add_rank_ones(cholesky_, ones, lambda);
 }
 
+/// What damping, friction and forces on open surfaces take from where the step began.
+void StepAdjoint::take_back_lagged(const VecX& x, Back& back) {
+  const StepProblem& problem = potential_.problem();
+  VecX by_start = VecX::Zero(x.size());
+  if (const BlockMatrix* D = potential_.damping()) {
+    VecX resisted;
+    D->multiply(back.lambda, resisted);
+    by_start -= resisted / problem.h;
+    add_damping_by_start(*model_, problem, x, back.lambda, by_start);
+  }
+  if (problem.has_inertia()) add_tie_damping_by_start(*model_, problem, x, back.lambda, by_start);
+  if (ContactStep* contact = potential_.contact(); contact && contact->has_friction())
+    contact->add_friction_by_start(x, back.lambda, by_start);
+  back.positions -= by_start;
+  VecX by_end = VecX::Zero(x.size());  // x^n + h v^n, or where it is prescribed
+  add_surface_forces_by_end(*model_, problem, back.lambda, by_end);
+  for (Index i : problem.fixed) back.prescribed[i] -= std::exchange(by_end[i], 0.0);
+  back.positions -= by_end;
+  if (problem.has_inertia()) back.velocities -= problem.h * by_end;
+}
+
 StepAdjoint::Back StepAdjoint::back(const State& before, double dt, const VecX& x, const VecX& of_positions,
                                     const VecX& of_velocities) {
   begin(before, dt);
@@ -94,15 +109,8 @@ StepAdjoint::Back StepAdjoint::back(const State& before, double dt, const VecX& 
     model_->mass().multiply(back.lambda, momentum);
     back.velocities = momentum / problem.h;
     back.positions = momentum / (problem.h * problem.h) - of_velocities / problem.h;
-    for (const Body& body : model_->bodies())
-      for (Index i = body.nodes.begin; i < body.nodes.end && body.damping.mass > 0; ++i)
-        node(back.positions, i) += body.damping.mass * model_->mass().lumped()[i] / problem.h * node(back.lambda, i);
   }
-  if (ContactStep* contact = potential_.contact(); contact && contact->has_friction()) {
-    VecX by_start = VecX::Zero(x.size());
-    contact->add_friction_by_start(x, back.lambda, by_start);
-    back.positions -= by_start;
-  }
+  take_back_lagged(x, back);
   return back;
 }
 

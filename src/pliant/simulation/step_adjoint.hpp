@@ -14,15 +14,16 @@ namespace pliant {
 ///   H lambda = dg/dx + dg/dv / h,     dg/dx^n = -(dF/dx^n)^T lambda - dg/dv / h,     dg/dv^n = -(dF/dv^n)^T lambda,
 ///   dg/dp = -(dF/dp)^T lambda,
 ///
-/// with H = dF/dx, exact and without projection, dF/dx^n = -M/h^2 - alpha M/h and dF/dv^n = -M/h. Friction has its
-/// normal forces and directions from x^n, too. Without inertia and friction a step forgets where it began.
+/// with H = dF/dx, exact and without projection, dF/dx^n = -M/h^2 - D/h and dF/dv^n = -M/h. Friction has its normal
+/// forces and directions from x^n, too, damping its stiffness, and forces on open surfaces are those at x^n + h v^n
+/// (lagged_adjoint.hpp). Without inertia, friction and such forces a step forgets where it began.
 ///
 /// Prescribed unknowns p are not solved for, and lambda is zero there: by where they are at the end of the step the
 /// objective has the derivative dg/dx_p + dg/dv_p / h - H_pf lambda_f.
 class StepAdjoint {
  public:
-  /// Throws InputError for what F depends on in other ways: colliders by penalties, damping by stiffness and of
-  /// springs, forces that are taken where a step is expected to end, and contact that changes within a step.
+  /// Throws InputError for what F depends on in other ways: colliders by penalties, and contact that changes within a
+  /// step.
   StepAdjoint(std::shared_ptr<const Model> model, Integrator integrator);
 
   const Model& model() const { return *model_; }
@@ -48,6 +49,7 @@ class StepAdjoint {
  private:
   void begin(const State& before, double dt);
   void solve(VecX& lambda);
+  void take_back_lagged(const VecX& x, Back& back);
 
   std::shared_ptr<const Model> model_;
   IncrementalPotential potential_;
