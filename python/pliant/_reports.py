@@ -125,7 +125,7 @@ class Energies(_Record):
     kinetic: float
     elastic: Mapping[str, float]  #: by body
     external: float  #: minus the work of gravity and loads from the rest positions
-    more: Mapping[str, float]  #: energies added by add_energy, by name
+    more: Mapping[str, float]  #: of contact, of springs and attachments ("ties"), and those of add_energy, by name
 
     @property
     def total(self) -> float:
