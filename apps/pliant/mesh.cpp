@@ -174,9 +174,8 @@ void add_tetrahedralise(CLI::App& app, int& exit_code) {
     Index coarse = 0;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("tetrahedralise",
-                         "Fill a closed surface (OBJ, PLY, STL) with tetrahedra, by Gmsh or TetGen or, roughly, alone");
+  CLI::App* command = app.add_subcommand(
+      "tetrahedralise", "Fill a closed surface (OBJ, PLY, STL) with tetrahedra, by Gmsh or TetGen or, roughly, alone");
   command->add_option("SURFACE", arguments->in, "The surface")->required();
   command->add_option("OUT", arguments->out, "The file to write; its ending chooses the format")->required();
   command->add_option("--edge", arguments->edge, "Longest edge inside; by default as on the surface")

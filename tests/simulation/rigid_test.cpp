@@ -187,8 +187,8 @@ TEST_P(RigidBodiesOfEverySolver, ALinkSwingsAtItsPeriodToo) {
   const double r = 0.02, length = std::sqrt(1.01), cylinder = std::numbers::pi * r * r * length,
                ball = 4 * std::numbers::pi / 3 * r * r * r;
   const double mass = cylinder + ball;
-  const double inertia = cylinder * (length * length / 3 + r * r / 4) +
-                         ball * (0.4 * r * r + length * length / 2 + 0.375 * r * length);
+  const double inertia =
+      cylinder * (length * length / 3 + r * r / 4) + ball * (0.4 * r * r + length * length / 2 + 0.375 * r * length);
   const double period = 2 * std::numbers::pi * std::sqrt(inertia / (mass * kGravity * length / 2));
   EXPECT_NEAR(2 * (crossings[1] - crossings[0]), period, 0.005 * period);
 }

@@ -102,9 +102,10 @@ void plot_probes(const std::filesystem::path& csv, const std::filesystem::path& 
     image += fmt::format("<g transform=\"translate(0 {})\">\n<svg width=\"{}\" height=\"{}\"{}", kPlotHeight * p,
                          kPlotWidth, kPlotHeight, to_svg(plots[p]).substr(4));
     for (std::size_t l = 0; l < plots[p].lines.size(); ++l)
-      image += fmt::format("<text x=\"{}\" y=\"20\" text-anchor=\"end\" style=\"fill:{}\">{}</text>\n",
-                           static_cast<double>(kPlotWidth) - 16 - 54.0 * static_cast<double>(plots[p].lines.size() - 1 - l),
-                           plots[p].lines[l].colour, escape_html(plots[p].lines[l].name));
+      image +=
+          fmt::format("<text x=\"{}\" y=\"20\" text-anchor=\"end\" style=\"fill:{}\">{}</text>\n",
+                      static_cast<double>(kPlotWidth) - 16 - 54.0 * static_cast<double>(plots[p].lines.size() - 1 - l),
+                      plots[p].lines[l].colour, escape_html(plots[p].lines[l].name));
     image += "</g>\n";
   }
   write_atomically(svg, image + "</svg>\n");

@@ -24,8 +24,8 @@ bool in_use(const std::filesystem::path& folder) {
 
 /// Removes what runs write, and nothing else: the folder may hold a person's own files.
 void remove_results(const std::filesystem::path& folder) {
-  for (const char* name : {"result.pvd", "colliders.pvd", "visual.pvd", "steps.jsonl", "probes.csv", "probes.svg", "summary.json",
-                           "picture.png", "film.png"})
+  for (const char* name : {"result.pvd", "colliders.pvd", "visual.pvd", "steps.jsonl", "probes.csv", "probes.svg",
+                           "summary.json", "picture.png", "film.png"})
     std::filesystem::remove(folder / name);
   std::error_code error;
   for (const char* name : {"frames", "checkpoints"}) {

@@ -46,13 +46,12 @@ Box3 box_of(const TriangleMesh& surface) {
 /// backwards, and leaves where one faces forwards. Pieces may overlap; those that face inwards are cavities.
 std::vector<std::uint8_t> inside_of(const TriangleMesh& surface, const Grid& grid) {
   std::vector<std::vector<std::pair<double, int>>> crossings(static_cast<std::size_t>(grid.count[1]) *
-                                             static_cast<std::size_t>(grid.count[2]));
+                                                             static_cast<std::size_t>(grid.count[2]));
   for (const Triangle& t : surface.triangles) {
     Vec3 p[3];
     for (std::size_t k = 0; k < 3; ++k)
       p[k] = (surface.vertices[static_cast<std::size_t>(t[k])] - grid.origin) / grid.spacing;
-    const double area =
-        (p[1].y() - p[0].y()) * (p[2].z() - p[0].z()) - (p[1].z() - p[0].z()) * (p[2].y() - p[0].y());
+    const double area = (p[1].y() - p[0].y()) * (p[2].z() - p[0].z()) - (p[1].z() - p[0].z()) * (p[2].y() - p[0].y());
     if (area == 0) continue;
     const auto least = [&](int axis) { return std::ceil(std::min({p[0][axis], p[1][axis], p[2][axis]})); };
     const auto most = [&](int axis) { return std::floor(std::max({p[0][axis], p[1][axis], p[2][axis]})); };
@@ -250,8 +249,8 @@ void draw_to_surface(const TriangleMesh& surface, double spacing, MeshData& mesh
 MeshData lattice_fill(const TriangleMesh& surface, Index tets) {
   constexpr Index kFewest = 50, kMost = 10'000'000;
   if (tets < kFewest || tets > kMost)
-    throw InputError(fmt::format("{}: {} tetrahedra cannot be made of it; ask for {} to {}", surface.source, tets,
-                                 kFewest, kMost));
+    throw InputError(
+        fmt::format("{}: {} tetrahedra cannot be made of it; ask for {} to {}", surface.source, tets, kFewest, kMost));
   const Box3 box = box_of(surface);
   // Fewer tetrahedra the wider the lattice, if not quite steadily: by halves, and the nearest of those that came up.
   double fine = (box.upper - box.lower).norm() / 400, coarse = (box.upper - box.lower).norm() / 1.5;

@@ -63,8 +63,8 @@ Moments moments_of(const TriangleMesh& surface) {
 }
 
 /// The principal axes of a second moment and its values along them, each axis next to one of the coordinates': shapes
-/// that are nearly alike have frames that are. What rounding leaves of a shape that lies along the coordinates is not to
-/// turn it.
+/// that are nearly alike have frames that are. What rounding leaves of a shape that lies along the coordinates is not
+/// to turn it.
 std::pair<Mat3, Vec3> principal_axes(Mat3 moment) {
   constexpr double kRounding = 1e-12;
   for (int i = 0; i < 3; ++i)

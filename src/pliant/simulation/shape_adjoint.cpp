@@ -72,15 +72,16 @@ VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambd
                  G = gradient_at(mesh, of, body.nodes.begin, lambda, inverse, q), P = material.stress(F);
       const Eigen::Matrix<double, 9, 1> turned =
           material.hessian(F) * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(G.data());
-      by_gradient += reference.weights()[static_cast<std::size_t>(q)] *
-                     (product(P, G) * Mat3::Identity() - G.transpose() * P -
-                      F.transpose() * Eigen::Map<const Mat3>(turned.data()));
+      by_gradient +=
+          reference.weights()[static_cast<std::size_t>(q)] * (product(P, G) * Mat3::Identity() - G.transpose() * P -
+                                                              F.transpose() * Eigen::Map<const Mat3>(turned.data()));
     }
     double work = 0;
     for (int a = 0; a < count; ++a)
       for (int b = 0; b < count; ++b) {
         const double share = is_lumped ? (a == b ? reference.lumped_mass()[a] : 0) : reference.mass()(a, b);
-        if (share != 0) work += share * node(lambda, body.nodes.begin + of[a]).dot(node(pull, body.nodes.begin + of[b]));
+        if (share != 0)
+          work += share * node(lambda, body.nodes.begin + of[a]).dot(node(pull, body.nodes.begin + of[b]));
       }
     by_gradient += body.density * work * Mat3::Identity();
     for (int k = 0; k < 4; ++k)

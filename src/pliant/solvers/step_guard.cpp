@@ -17,8 +17,8 @@ constexpr double kMostGain = 1e-3;  ///< the share of the energy at its start th
 /// The share of the smallest body's size that balancing the forces at the end of a step may move anything by; and,
 /// where bodies touch, that inertia alone would let them move it by: a few steps decide a bounce.
 constexpr double kMostUnbalanced = 0.02, kMostUnbalancedTouching = 1e-3;
-constexpr double kMostBent = 1e-3;  ///< strain of a rigid body's frame
-constexpr double kMostTurned = 0.02;  ///< rad, by which joints may turn a rigid body in one linear step
+constexpr double kMostBent = 1e-3;    ///< strain of a rigid body's frame
+constexpr double kMostTurned = 0.01;  ///< rad, by which joints may turn a rigid body in one linear step
 
 /// Of unknowns that are not prescribed, J.
 double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX& momentum) {
@@ -138,8 +138,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
   const double kinetic = free_kinetic_energy(problem, solution.v, momentum_);
   const double gain =
       kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
-  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x) ||
-         has_bent(*model_, solution.x);
+  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x) || has_bent(*model_, solution.x);
 }
 
 /// Whether the step along the residual r that lowers the potential most is long: alpha p with p = h^2 M^{-1} r and
