@@ -154,7 +154,7 @@ class SolverSupport(_Record):
     own_contact: str  #: contact between bodies in a way of its own, in words; empty: none
     colliders: bool
     friction: bool
-    links: bool  #: rigid links
+    links: bool  #: in coordinates of their joints; others move them as rigid bodies
     cloth: bool
     fibres: bool
     highest_order: int  #: of elements

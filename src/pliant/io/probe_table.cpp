@@ -31,7 +31,7 @@ std::vector<std::string> csv_cells(const std::string& line) {
   return cells;
 }
 
-double number_of(const std::string& cell) {
+double csv_number(const std::string& cell) {
   double value = std::numeric_limits<double>::quiet_NaN();
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   return error == std::errc() && end == cell.data() + cell.size() ? value : std::numeric_limits<double>::quiet_NaN();
@@ -62,11 +62,11 @@ ProbeTable read_probe_table(const std::filesystem::path& csv) {
   while (table.times.size() < kMost && std::getline(in, line)) {
     const std::vector<std::string> cells = csv_cells(line);
     if (cells.size() != names.size()) continue;
-    const double time = number_of(cells[1]);
+    const double time = csv_number(cells[1]);
     if (!(time == time)) continue;
     table.times.push_back(time);
     std::vector<double>& row = table.values.emplace_back();
-    for (std::size_t k = 2; k < cells.size(); ++k) row.push_back(number_of(cells[k]));
+    for (std::size_t k = 2; k < cells.size(); ++k) row.push_back(csv_number(cells[k]));
   }
   return table;
 }
