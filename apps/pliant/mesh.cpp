@@ -171,14 +171,21 @@ void add_tetrahedralise(CLI::App& app, int& exit_code) {
     std::string format;
     std::string program = "any";
     double edge = 0;
+    Index coarse = 0;
   };
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "tetrahedralise", "Fill a closed surface (OBJ, PLY, STL) with tetrahedra by Gmsh or TetGen, if installed");
+      "tetrahedralise", "Fill a closed surface (OBJ, PLY, STL) with tetrahedra, by Gmsh or TetGen or, roughly, alone");
   command->add_option("SURFACE", arguments->in, "The surface")->required();
   command->add_option("OUT", arguments->out, "The file to write; its ending chooses the format")->required();
   command->add_option("--edge", arguments->edge, "Longest edge inside; by default as on the surface")
       ->type_name("METRES");
+  command
+      ->add_option("--coarse", arguments->coarse,
+                   "About so many tetrahedra in all, which follow the surface roughly: for a body that carries it as "
+                   "its `visual`; needs no other program")
+      ->type_name("N")
+      ->excludes("--edge");
   command->add_option("--with", arguments->program, "gmsh or tetgen; by default the one that is installed")
       ->check(CLI::IsMember({"any", "gmsh", "tetgen"}))
       ->type_name("PROGRAM");
@@ -187,7 +194,7 @@ void add_tetrahedralise(CLI::App& app, int& exit_code) {
     const Mesher mesher = arguments->program == "gmsh"     ? Mesher::gmsh
                           : arguments->program == "tetgen" ? Mesher::tetgen
                                                            : Mesher::any;
-    const TetMesh mesh = tetrahedralise(read_surface(arguments->in), {mesher, arguments->edge});
+    const TetMesh mesh = tetrahedralise(read_surface(arguments->in), {mesher, arguments->edge, arguments->coarse});
     print_notes(mesh.notes());
     save(arguments->out, mesh, arguments->format);
     exit_code = kSuccess;

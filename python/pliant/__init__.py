@@ -50,7 +50,7 @@ from ._reports import (
 from ._scene import Scene, laws, load_scene, solvers
 from ._simulation import Simulation
 from ._study import Comparison, Trial, compare, export, picture, sweep
-from ._surface import Surface, read_surface, write_surface
+from ._surface import Surface, read_surface, tetrahedralise, write_surface
 
 __all__ = [
     "Batch",
@@ -99,6 +99,7 @@ __all__ = [
     "solvers",
     "sphere",
     "sweep",
+    "tetrahedralise",
     "threads",
     "to_meshio",
     "torus",

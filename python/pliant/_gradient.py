@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _pliant
-from ._pliant import InputError, State
+from ._pliant import InputError, Snapshot, State
+from ._reports import StepReport
 from ._simulation import Simulation
 
 Floats = NDArray[np.float64]
@@ -15,16 +16,22 @@ OfPositions = Union[ArrayLike, Mapping[int, ArrayLike]]
 
 
 class Tape:
-    """The states that steps led through, which gradients go back along. See `record`."""
+    """The states that steps led through, which gradients go back along. See `record`.
 
-    def __init__(self, simulation: Simulation, states: Sequence[State]):
+    steps:  the numbers of the steps whose states were kept, 0 being the start.
+    states: these states.
+    """
+
+    def __init__(self, simulation: Simulation, steps: Sequence[int], states: Sequence[State], snapshots: Sequence[Snapshot]):
         self.simulation = simulation
+        self.steps = list(steps)
         self.states = list(states)
+        self._snapshots = list(snapshots)
         self._scene = repr(simulation._tree.as_dict())
 
     @property
     def positions(self) -> Floats:
-        """(steps + 1, n, 3), m."""
+        """(kept, n, 3), m: those of the states that were kept, the start and the end among them."""
         return np.stack([state.x for state in self.states])
 
     def gradient(
@@ -41,61 +48,68 @@ class Tape:
                        step k, counted from 1.
         of_velocities: (n, 3), by the velocities at the end.
         wrt:           parameters by their place in the scene, as after --set on the command line: "body.beam.young",
-                       "load.pull.force". Of vectors and lists all numbers.
+                       "load.pull.force". Of vectors and lists all numbers. "body.beam.young" of a body that has one for
+                       each element: (m,), by all of them. "body.beam.vertices": (n, 3), by the shape at rest.
 
         Returns {parameter: derivative}, with "positions" and "velocities" of the start, (n, 3) each.
 
         Steps must have been solved to convergence: what is left of their residual is an error of the gradient. The
-        forces' derivatives by parameters are central differences of the forces, not of the solution; `relative_step`
-        is theirs. Parameters that move where the scene begins, such as velocities and sizes, need a recording that
-        begins there. The time step and places that scripts prescribe have no gradient.
+        forces' derivatives by numbers are central differences of the forces, not of the solution; `relative_step` is
+        theirs. Parameters that move where the scene begins, such as velocities and sizes, need a recording that begins
+        there. The time step has no gradient.
         """
         sim = self.simulation
         if repr(sim._tree.as_dict()) != self._scene:
             raise InputError("the simulation was changed since it was recorded; record it anew")
-        scene = sim._described()
-        adjoint = _pliant.Adjoint(scene)
-        steps = len(self.states) - 1
-        given = dict(of_positions) if isinstance(of_positions, Mapping) else {steps: of_positions}
-        if not given or not all(1 <= k <= steps for k in given):
-            raise InputError(f"steps are counted from 1 to {steps}, but derivatives are given for {sorted(given)}")
-        pairs = {path: _neighbours(sim, path, relative_step) for path in wrt}
-        result: dict[str, Any] = {path: np.zeros(len(pair)) for path, pair in pairs.items()}
+        adjoint = _pliant.Adjoint(sim._described())
+        last = self.steps[-1]
+        given = dict(of_positions) if isinstance(of_positions, Mapping) else {last: of_positions}
+        if not given or not all(1 <= k <= last for k in given):
+            raise InputError(f"steps are counted from 1 to {last}, but derivatives are given for {sorted(given)}")
         shape = self.states[0].x.shape
-        x_bar = np.zeros(shape)
-        v_bar = np.zeros(shape) if of_velocities is None else np.array(of_velocities, dtype=float)
-        for k, given_k in given.items():
+        for given_k in given.values():
             if np.shape(given_k) != shape:
                 raise InputError(f"derivatives by positions have the shape {shape}, not {np.shape(given_k)}")
-        for k in range(steps, 0, -1):
-            before, after = self.states[k - 1], np.ascontiguousarray(self.states[k].x)
+        parameters = [_parameter(sim, adjoint, path, relative_step) for path in wrt]
+        x_bar = np.zeros(shape)
+        v_bar = np.zeros(shape) if of_velocities is None else np.array(of_velocities, dtype=float)
+        for k, before, after in self._backwards():
             if k in given:
                 x_bar = x_bar + np.asarray(given[k], dtype=float)
-            multiplier, x_bar, v_bar = adjoint.back(before, after, np.ascontiguousarray(x_bar), np.ascontiguousarray(v_bar))
-            for path, pair in pairs.items():
-                for j, (more, less, width) in enumerate(pair):
-                    change = (more.residual(before, after) - less.residual(before, after)) / width
-                    result[path][j] -= float((multiplier * change).sum())
+            back = _Back(*adjoint.back(before, after, np.ascontiguousarray(x_bar), np.ascontiguousarray(v_bar)))
+            x_bar, v_bar = back.positions, back.velocities
+            for parameter in parameters:
+                parameter.add_step(before, after, back)
         begins = all(np.array_equal(a, b) for a, b in zip(adjoint.start(), (self.states[0].x, self.states[0].v)))
-        for path, pair in pairs.items():
-            for j, (more, less, width) in enumerate(pair):
-                (x_more, v_more), (x_less, v_less) = more.start(), less.start()
-                if np.array_equal(x_more, x_less) and np.array_equal(v_more, v_less):
-                    continue
-                if sim._tree.names("pin") and not np.array_equal(x_more, x_less):
-                    raise InputError(f"'{path}' moves what is pinned, and has no gradient here")
-                if not begins:
-                    raise InputError(f"'{path}' changes where the scene begins, and the recording begins elsewhere")
-                result[path][j] += float((x_bar * (x_more - x_less) + v_bar * (v_more - v_less)).sum()) / width
-        for path in wrt:
-            value = _value_at(sim, path)
-            result[path] = float(result[path][0]) if np.ndim(value) == 0 else result[path].reshape(np.shape(value))
-        result["positions"], result["velocities"] = x_bar, v_bar
-        return result
+        for parameter in parameters:
+            if parameter.add_start(x_bar, v_bar) and not begins:
+                raise InputError(f"'{parameter.path}' changes where the scene begins, and the recording begins elsewhere")
+        return {**{p.path: p.result() for p in parameters}, "positions": x_bar, "velocities": v_bar}
+
+    def _backwards(self) -> Iterator[tuple[int, State, Floats]]:
+        """The steps from the last to the first: number, state before, positions after. Between states that were kept
+        they are taken again."""
+        sim = self.simulation
+        present = sim.snapshot() if self._snapshots else None
+        try:
+            for i in range(len(self.states) - 2, -1, -1):
+                states = [self.states[i], self.states[i + 1]]
+                if self.steps[i + 1] - self.steps[i] > 1:
+                    sim.restore(self._snapshots[i])
+                    states[1:] = _take(sim, self.steps[i + 1] - self.steps[i])
+                for j in range(len(states) - 2, -1, -1):
+                    yield self.steps[i] + j + 1, states[j], np.ascontiguousarray(states[j + 1].x)
+        finally:
+            if present is not None:
+                sim.restore(present)
 
 
-def record(simulation: Simulation, steps: int = 1) -> Tape:
-    """Takes steps and keeps every state, for `Tape.gradient`. Raises RuntimeError where a step does not converge."""
+def record(simulation: Simulation, steps: int = 1, *, every: int = 1) -> Tape:
+    """Takes steps and keeps their states, for `Tape.gradient`. Raises RuntimeError where a step does not converge.
+
+    every: keeps the state of every so many steps only, and the last: gradients take the steps in between again. With
+           the square root of the number of steps, memory grows as that root, for the time of the steps once more.
+    """
     name = simulation.solver["name"]
     if not name.endswith("newton") or name == "quasi-newton":
         raise InputError(f"'{name}' does not solve its steps to convergence, and they have no gradient; take pod-newton")
@@ -103,13 +117,129 @@ def record(simulation: Simulation, steps: int = 1) -> Tape:
         raise InputError("functions of time are not recorded; give the motion, load or activation by keyframes")
     if simulation._tree.names("cut"):
         raise InputError("a cut changes the unknowns, and has no gradient")
-    states = [simulation.state.copy()]
+    if steps < 1 or every < 1:
+        raise InputError(f"at least one step is recorded, and every first state kept, not {steps} and {every}")
+    kept, states, snapshots = [0], [simulation.state.copy()], []
+    while kept[-1] < steps:
+        count = min(every, steps - kept[-1])
+        if every > 1:
+            snapshots.append(simulation.snapshot())
+        states.append(_take(simulation, count, sample=True)[-1])
+        kept.append(kept[-1] + count)
+    return Tape(simulation, kept, states, snapshots)
+
+
+def _take(simulation: Simulation, steps: int, sample: bool = False) -> list[State]:
+    """Steps that converge, and their states; probes look at those that are taken for the first time."""
+    states = []
     for _ in range(steps):
-        report = simulation.step()
-        if not report.converged:
+        report = simulation.step() if sample else StepReport._from(simulation._ready().step())
+        if report.outcome not in ("converged", "stagnated"):  # the latter: as accurate as rounding allows
             raise RuntimeError(f"a step did not converge ({report.outcome}), and has no gradient: {report.detail}")
         states.append(simulation.state.copy())
-    return Tape(simulation, states)
+    return states
+
+
+class _Back(NamedTuple):
+    """Of a step: what solves H lambda = dg/dx, and the objective's derivatives by what it began with and by
+    prescribed positions."""
+
+    lambda_: Floats
+    positions: Floats
+    velocities: Floats
+    prescribed: Floats
+
+
+class _Numbers:
+    """Numbers of the scene, by models with a little more and a little less of each."""
+
+    def __init__(self, simulation: Simulation, path: str, relative_step: float):
+        _refuse(path)
+        self.path = path
+        value = np.asarray(_value_at(simulation, path), dtype=float)
+        self._shape = value.shape
+        self._sum = np.zeros(value.size)
+        self._pairs = []
+        for j in range(value.size):
+            step = relative_step * (abs(value.flat[j]) or max(abs(value).max(), 1.0))
+            models = []
+            for sign in (1, -1):
+                changed = value.copy()
+                changed.flat[j] += sign * step
+                scene = simulation._tree.scene_with([f"{path}={_pliant.to_toml(changed.tolist())}"])
+                models.append(_pliant.Adjoint(scene))
+            self._pairs.append((models[0], models[1], 2 * step))
+
+    def add_step(self, before: State, after: Floats, back: _Back) -> None:
+        for j, (more, less, width) in enumerate(self._pairs):
+            change = more.residual(before, after) - less.residual(before, after)
+            moved = more.prescribed(before) - less.prescribed(before)
+            self._sum[j] += float((back.prescribed * moved).sum() - (back.lambda_ * change).sum()) / width
+
+    def add_start(self, x_bar: Floats, v_bar: Floats) -> bool:
+        moves = False
+        for j, (more, less, width) in enumerate(self._pairs):
+            (x_more, v_more), (x_less, v_less) = more.start(), less.start()
+            if np.array_equal(x_more, x_less) and np.array_equal(v_more, v_less):
+                continue
+            moves = True
+            self._sum[j] += float((x_bar * (x_more - x_less) + v_bar * (v_more - v_less)).sum()) / width
+        return moves
+
+    def result(self) -> Any:
+        return self._sum.reshape(self._shape) if self._shape else float(self._sum[0])
+
+
+class _Vertices:
+    """The shape of a body at rest."""
+
+    def __init__(self, simulation: Simulation, adjoint: Any, path: str, table: Mapping[str, Any]):
+        name = table["name"]
+        _refuse_vertices(simulation, path, name, table)
+        self.path, self._adjoint, self._name = path, adjoint, name
+        self._sum = np.zeros_like(simulation.body(name).vertices)
+
+    def add_step(self, before: State, after: Floats, back: _Back) -> None:
+        self._sum += self._adjoint.by_vertices(self._name, after, back.lambda_)
+        self._sum += self._adjoint.to_vertices(self._name, back.prescribed)
+
+    def add_start(self, x_bar: Floats, v_bar: Floats) -> bool:
+        self._sum += self._adjoint.to_vertices(self._name, np.ascontiguousarray(x_bar))
+        return True
+
+    def result(self) -> Floats:
+        return self._sum
+
+
+class _Moduli:
+    """Young's modulus of every element of a body."""
+
+    def __init__(self, simulation: Simulation, adjoint: Any, path: str, table: Mapping[str, Any]):
+        _refuse_moduli(simulation, path)
+        self.path, self._adjoint, self._name = path, adjoint, table["name"]
+        self._young = np.asarray(simulation.body(table["name"]).mesh.element_fields[table["young_field"]], dtype=float)
+        self._sum = np.zeros(len(self._young))
+
+    def add_step(self, before: State, after: Floats, back: _Back) -> None:
+        self._sum += self._adjoint.by_stiffness(self._name, after, back.lambda_)
+
+    def add_start(self, x_bar: Floats, v_bar: Floats) -> bool:
+        return False
+
+    def result(self) -> Floats:
+        return self._sum / self._young
+
+
+def _parameter(simulation: Simulation, adjoint: Any, path: str, relative_step: float) -> _Numbers | _Vertices | _Moduli:
+    kind, *keys = path.split(".")
+    tables = [t for t in simulation._tree.as_dict().get("body", []) if kind == "body" and keys and t.get("name") == keys[0]]
+    if tables and keys[1:] == ["vertices"]:
+        return _Vertices(simulation, adjoint, path, tables[0])
+    if tables and keys[1:] == ["young"] and "young_field" in tables[0]:
+        return _Moduli(simulation, adjoint, path, tables[0])
+    if tables and len(keys) == 2 and f"{keys[1]}_field" in tables[0]:
+        raise InputError(f"'{path}' is given for each element, and has no gradient as one number")
+    return _Numbers(simulation, path, relative_step)
 
 
 def _value_at(simulation: Simulation, path: str) -> Any:
@@ -130,32 +260,38 @@ def _value_at(simulation: Simulation, path: str) -> Any:
     return value
 
 
-def _neighbours(simulation: Simulation, path: str, relative_step: float) -> list[tuple[Any, Any, float]]:
-    """For each number of a parameter the models with a little more and a little less of it, and how far apart they are."""
-    value = np.asarray(_value_at(simulation, path), dtype=float)
-    _refuse(simulation, path)
-    pairs = []
-    for j in range(value.size):
-        step = relative_step * (abs(value.flat[j]) or max(abs(value).max(), 1.0))
-        models = []
-        for sign in (1, -1):
-            changed = value.copy()
-            changed.flat[j] += sign * step
-            models.append(_pliant.Adjoint(simulation._tree.scene_with([f"{path}={_pliant.to_toml(changed.tolist())}"])))
-        pairs.append((models[0], models[1], 2 * step))
-    return pairs
-
-
-def _refuse(simulation: Simulation, path: str) -> None:
+def _refuse(path: str) -> None:
     """Raises InputError for what steps depend on in ways that `Tape.gradient` leaves out."""
     kind, *keys = path.split(".")
-    if kind == "simulation" and keys and keys[0] != "gravity":
+    if kind in ("solver", "output") or kind == "simulation" and keys[:1] not in (["gravity"], ["gravity_keyframes"]):
         raise InputError(f"'{path}' has no gradient here")
-    if kind not in ("script", "body") or not keys:
-        return
-    tables = [table for table in simulation._tree.as_dict().get(kind, []) if table.get("name") == keys[0]]
-    if kind == "script" and any(table.get("imposition") == "direct" for table in tables):
-        raise InputError(f"'{path}' prescribes positions, and has no gradient; with imposition = \"penalty\" it has")
-    fields = [key for key in ("young", "poisson") if any(f"{key}_field" in table for table in tables)]
-    if kind == "body" and keys[-1] in fields:
-        raise InputError(f"'{path}' is given for each element, and has no gradient as one number")
+
+
+def _refuse_vertices(simulation: Simulation, path: str, name: str, table: Mapping[str, Any]) -> None:
+    """The shape at rest is also that of loads, ties and contact, whose parts are left out."""
+    tree = simulation._tree.as_dict()
+    concerned = [
+        kind
+        for kind in ("script", "spring", "attachment", "joint", "load", "collider")
+        for part in tree.get(kind, [])
+        if kind == "collider" or name in (part.get("body"), part.get("to_body"))
+        if kind != "load" or "force" not in part
+    ]
+    concerned += ["contact"] * ("contact" in tree) + [key for key in ("fibres", "angular_velocity") if key in table]
+    if concerned:
+        raise InputError(
+            f"'{path}' has no gradient with {concerned[0]}, which depends on the shape too; "
+            "numbers of the scene, such as sizes, have one"
+        )
+
+
+def _refuse_moduli(simulation: Simulation, path: str) -> None:
+    """Contact and ties are by default as stiff as bodies are."""
+    tree = simulation._tree.as_dict()
+    touches = "contact" in tree or "collider" in tree
+    if touches and "kappa" not in tree.get("contact", {}):
+        raise InputError(f"'{path}' has no gradient where contact is as stiff as the body; set contact.kappa")
+    for kind in ("attachment", "joint"):
+        for part in tree.get(kind, []):
+            if "stiffness" not in part:
+                raise InputError(f"'{path}' has no gradient where [[{kind}]] is as stiff as the body; set its stiffness")

@@ -125,7 +125,7 @@ class Energies(_Record):
     kinetic: float
     elastic: Mapping[str, float]  #: by body
     external: float  #: minus the work of gravity and loads from the rest positions
-    more: Mapping[str, float]  #: energies added by add_energy, by name
+    more: Mapping[str, float]  #: of contact, of springs and attachments ("ties"), and those of add_energy, by name
 
     @property
     def total(self) -> float:
@@ -154,7 +154,7 @@ class SolverSupport(_Record):
     own_contact: str  #: contact between bodies in a way of its own, in words; empty: none
     colliders: bool
     friction: bool
-    links: bool  #: rigid links
+    links: bool  #: in coordinates of their joints; others move them as rigid bodies
     cloth: bool
     fibres: bool
     highest_order: int  #: of elements

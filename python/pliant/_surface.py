@@ -23,6 +23,17 @@ def read_surface(path: Path) -> Surface:
     return Surface(*_pliant.read_surface(path))
 
 
+def tetrahedralise(vertices: ArrayLike, triangles: ArrayLike, *, edge: float = 0.0, coarse: int = 0) -> _pliant.TetMesh:
+    """Fills a closed surface with tetrahedra.
+
+    coarse: about how many, of a lattice that follows the surface roughly: for bodies that carry it as their `visual`.
+    edge:   otherwise, by Gmsh or TetGen, which keep its triangles: about how long edges are inside, m; 0: as on it.
+
+    >>> mesh = pliant.tetrahedralise(*pliant.read_surface("bunny.obj"), coarse=2000)
+    """
+    return _pliant.tetrahedralise(vertices, triangles, edge, coarse)
+
+
 def write_surface(path: Path, vertices: ArrayLike, triangles: ArrayLike) -> None:
     """Writes an .obj, .ply or .stl file.
 

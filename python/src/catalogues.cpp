@@ -79,7 +79,7 @@ py::list solvers() {
 py::list solver_fits_of(const Scene& scene) {
   const std::shared_ptr<const Model> model = build_model(scene);
   py::list list;
-  for (const SolverFit& fit : solver_fits(*model, demands_of(scene)))
+  for (const SolverFit& fit : solver_fits(scene, *model))
     list.append(py::make_tuple(fit.solver->name, fit.fits() ? py::object(py::none()) : py::cast(fit.reason())));
   return list;
 }

@@ -23,7 +23,19 @@ class Adjoint {
   py::tuple back(const State& before, const Doubles& x, const Doubles& of_x, const Doubles& of_v) {
     StepAdjoint::Back back = adjoint_.back(before, dt_, flat(x), flat(of_x), flat(of_v));
     return py::make_tuple(nodes(std::move(back.lambda)), nodes(std::move(back.positions)),
-                          nodes(std::move(back.velocities)));
+                          nodes(std::move(back.velocities)), nodes(std::move(back.prescribed)));
+  }
+  py::array prescribed(const State& before) { return nodes(adjoint_.prescribed(before, dt_)); }
+  py::array by_vertices(const std::string& body, const Doubles& x, const Doubles& lambda) const {
+    return nodes(adjoint_.by_vertices(find(body), flat(x), flat(lambda)));
+  }
+  py::array to_vertices(const std::string& body, const Doubles& x) const {
+    return nodes(pliant::to_vertices(find(body), flat(x)));
+  }
+  py::array by_stiffness(const std::string& body, const Doubles& x, const Doubles& lambda) const {
+    VecX found = adjoint_.by_stiffness(find(body), flat(x), flat(lambda));
+    const py::ssize_t count = found.size();
+    return take(std::move(found), {count});
   }
 
   /// Positions and velocities that the scene begins with.
@@ -33,6 +45,11 @@ class Adjoint {
   }
 
  private:
+  const Body& find(const std::string& name) const {
+    for (const Body& body : model_->bodies())
+      if (body.name == name && body.elastic && !body.rigid) return body;
+    throw InputError(fmt::format("there is no soft solid '{}' in the scene", name));
+  }
   VecX flat(const Doubles& array) const {
     if (array.ndim() != 2 || array.shape(0) != py::ssize_t(model_->nodes()) || array.shape(1) != 3)
       throw InputError(fmt::format("expected the shape ({}, 3), not {}", model_->nodes(), shape_of(array)));
@@ -55,7 +72,11 @@ void bind_gradient(py::module_& module) {
       .def(py::init<const Scene&>())
       .def("start", &Adjoint::start)
       .def("residual", &Adjoint::residual)
-      .def("back", &Adjoint::back);
+      .def("back", &Adjoint::back)
+      .def("prescribed", &Adjoint::prescribed)
+      .def("by_vertices", &Adjoint::by_vertices)
+      .def("to_vertices", &Adjoint::to_vertices)
+      .def("by_stiffness", &Adjoint::by_stiffness);
 }
 
 }  // namespace pliant::python

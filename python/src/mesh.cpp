@@ -9,6 +9,7 @@
 #include "pliant/mesh/generators.hpp"
 #include "pliant/mesh/quality.hpp"
 #include "pliant/mesh/read_mesh.hpp"
+#include "pliant/mesh/tetrahedralise.hpp"
 #include "pliant/mesh/write_mesh.hpp"
 #include "tet_mesh.hpp"
 
@@ -336,13 +337,23 @@ Text has all the digits it takes to read every coordinate back bit for bit. docs
     std::vector<Index> t(mesh.triangles.data()->data(), mesh.triangles.data()->data() + 3 * k);
     return py::make_tuple(take(std::move(x), {n, 3}), take(std::move(t), {k, 3}));
   });
-  module.def("write_surface", [](const py::object& path, const Doubles& vertices, const py::object& triangles) {
+  const auto surface = [](const Doubles& vertices, const py::object& triangles) {
     TriangleMesh mesh;
     mesh.vertices = to_points(vertices, "vertices");
     const std::vector<Index> corners = to_indices(triangles, "triangles");
     for (std::size_t t = 0; t + 2 < corners.size(); t += 3)
       mesh.triangles.push_back({corners[t], corners[t + 1], corners[t + 2]});
-    write_surface(path_of(path), mesh);
+    return mesh;
+  };
+  module.def("write_surface", [=](const py::object& path, const Doubles& vertices, const py::object& triangles) {
+    write_surface(path_of(path), surface(vertices, triangles));
+  });
+  module.def("tetrahedralise", [=](const Doubles& vertices, const py::object& triangles, double edge, Index coarse) {
+    TriangleMesh mesh = surface(vertices, triangles);
+    mesh.source = "the surface";
+    const py::gil_scoped_release release;
+    return MeshHandle{std::make_shared<const TetMesh>(
+        tetrahedralise(std::move(mesh), {.mesher = Mesher::any, .edge = edge, .coarse = coarse}))};
   });
 }
 

@@ -190,6 +190,11 @@ py::dict energies(SharedSimulation& self) {
     external = -force.dot(state.x - model.rest());
     std::vector<std::shared_ptr<const Energy>> energies(model.more_energies().begin(), model.more_energies().end());
     if (model.ties()) energies.emplace_back(s.model(), model.ties());
+    if (model.contact()) {  // of the barrier: friction stores nothing
+      ContactStep contact(model.contact());
+      contact.place_at(state.time);
+      more.emplace_back("contact", contact.value({state.x, state.activation, state.time}));
+    }
     for (const auto& energy : energies) {
       const Index count = energy->stencils().count();
       std::vector<double> values(static_cast<std::size_t>(count));

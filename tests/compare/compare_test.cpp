@@ -9,7 +9,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/compare/effort.hpp"
-#include "pliant/compare/svg_plot.hpp"
+#include "pliant/render/svg_plot.hpp"
 
 namespace pliant {
 namespace {

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
+#include "pliant/io/probe_table.hpp"
 #include "pliant/io/run.hpp"
 
 namespace pliant {
@@ -58,6 +60,29 @@ TEST(ProbeLog, HasALineForTheStartAndForEveryStep) {
   int count = 1;
   while (std::getline(lines, line)) EXPECT_TRUE(line.starts_with(std::to_string(count++) + ",0.0")) << line;
   EXPECT_EQ(count, 7);
+}
+
+TEST(ProbeLog, IsReadBackAndPlottedWithALineForEachComponent) {
+  const std::filesystem::path folder = probe_folder("probes_plot");
+  Simulation simulation(parse_scene(kProbed, "bar.toml", ".", {{"output.pictures=true"}, ""}));
+  RunObserver observer;
+  run(simulation, {.folder = folder, .start = RunStart::fresh, .last_step = std::nullopt}, observer);
+  const ProbeTable table = read_probe_table(folder / "probes.csv");
+  ASSERT_EQ(table.columns.size(), 7u);
+  EXPECT_EQ(table.columns[1], "tip, right.displacement_y (m)");
+  ASSERT_EQ(table.times.size(), 7u);
+  EXPECT_DOUBLE_EQ(table.times[6], 0.06);
+  EXPECT_DOUBLE_EQ(table.values[0][6], 2);
+  EXPECT_TRUE(std::isnan(table.values[0][3]));  // a reaction before the first step
+  const std::string plot = text_of(folder / "probes.svg");
+  std::size_t lines = 0, plots = 0;
+  for (std::size_t at = plot.find("<polyline"); at != std::string::npos; at = plot.find("<polyline", at + 1)) ++lines;
+  for (std::size_t at = plot.find("class=\"title\""); at != std::string::npos;
+       at = plot.find("class=\"title\"", at + 1))
+    ++plots;
+  EXPECT_EQ(lines, 7u);
+  EXPECT_EQ(plots, 3u);
+  EXPECT_NE(plot.find(">tip, right.reaction (N)</text>"), std::string::npos);
 }
 
 TEST(ProbeLog, IsTheSameAfterARunThatWasResumed) {

@@ -24,6 +24,6 @@ def test_the_gallery_draws_a_picture_per_material(tmp_path):
     assert all(path.stat().st_size > 5000 for path in written)
 
 
-@pytest.mark.parametrize("name", ["spring_net", "cantilever", "compare_solvers"])
+@pytest.mark.parametrize("name", ["spring_net", "cantilever", "compare_solvers", "find_stiffness", "find_throw"])
 def test_an_example_runs_and_agrees_with_what_it_says(name):
     load(name).main()

@@ -81,3 +81,14 @@ def test_reactions_balance_the_weight_and_probes_record_them():
 def test_a_probe_of_nothing_is_refused_where_it_is_made():
     sim, body = block()
     assert "quantities" in error(lambda: sim.add_probe(body, "y-min", ["reacton"]))
+
+
+def test_energies_have_that_of_contact():
+    sim = pliant.Simulation(dt=0.01)
+    sim.add_body(pliant.box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1), origin=(0, 0.002, 0)), young=1e5, poisson=0.3)
+    sim.add_collider(plane={"normal": [0, 1, 0]})
+    assert sim.energies().more["contact"] == 0
+    assert sim.run(steps=30, progress=False).finished
+    energies = sim.energies()
+    assert 0 < energies.more["contact"] < 0.01 * 9.81 * 0.1  # of a kilogram, far less than a centimetre of its fall
+    assert energies.total == pytest.approx(sum(energies.elastic.values()) + energies.kinetic + energies.external + energies.more["contact"])

@@ -136,3 +136,13 @@ def test_meshes_go_to_and_come_from_meshio(tmp_path):
     assert "no tetrahedra" in error(lambda: pliant.from_meshio(flat))
     bricks = meshio.Mesh(mesh.vertices, [("hexahedron", np.arange(8)[None])])
     assert "elements of the kind 'hexahedron'" in error(lambda: pliant.from_meshio(bricks))
+
+
+def test_a_fine_surface_is_filled_coarsely_and_carried():
+    fine = pliant.sphere(radius=0.5, cells=16)
+    mesh = pliant.tetrahedralise(fine.vertices, fine.surface, coarse=800)
+    assert 600 < len(mesh.tets) < 1000
+    assert mesh.total_volume == pytest.approx(4 / 3 * np.pi * 0.125, rel=0.1)
+    assert "surface" in mesh.sets
+    with pytest.raises(pliant.InputError, match="ask for 50 to"):
+        pliant.tetrahedralise(fine.vertices, fine.surface, coarse=2)

@@ -54,3 +54,43 @@ def test_what_cannot_be_is_said():
     ball = sim.add_rigid(sphere={"radius": 0.1}, name="ball")
     assert "rigid" in error(lambda: ball.mesh)
     assert "limits" in error(lambda: sim.add_joint(ball, (0, 0, 0), kind="hinge", limits=(30, -30)))
+
+
+def test_links_stay_where_they_are_when_the_solver_changes(tmp_path):
+    scene = tmp_path / "pendulum.toml"
+    scene.write_text(
+        """
+simulation = {dt = 0.005, duration = 1.0}
+solver = {name = "pod-newton"}
+[[link]]
+name = "rod"
+joint = "hinge"
+pivot = [0, 0, 0]
+capsule = {begin = [0, 0, 0], end = [1, 0, 0], radius = 0.03}
+[[body]]
+name = "bob"
+box = {size = [0.1, 0.1, 0.1], cells = [1, 1, 1], origin = [1.0, -0.05, -0.05]}
+young = 1e5
+poisson = 0.3
+[[attachment]]
+where = "x-min"
+link = "rod"
+"""
+    )
+
+    def rod(sim):
+        nodes = slice(8, None)  # behind those of the bob
+        masses = sim.masses()[nodes, None]
+        return (masses * sim.positions()[nodes]).sum(0) / masses.sum(), (masses * sim.velocities()[nodes]).sum(0)
+
+    sim = pliant.Simulation.from_scene(scene)
+    assert sim.run(steps=60, progress=False).finished
+    place, momentum = rod(sim)
+    for solver, count in (("conjac", None), ("quasi-newton", 12)):
+        sim.set("solver", name=solver)
+        sim.build()
+        assert count is None or len(sim.positions()) == count
+        found = rod(sim)
+        assert np.allclose(found[0], place, atol=1e-6) and np.allclose(found[1], momentum, atol=1e-3 * np.abs(momentum).max())
+        assert sim.run(steps=5, progress=False).finished
+        place, momentum = rod(sim)

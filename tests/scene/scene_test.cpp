@@ -198,6 +198,61 @@ std::string document(const std::string& name) {
   return text.str();
 }
 
+TEST(Scene, AChangeByTheNameOfABodyIsNotOneOfAKeyOfThatName) {
+  const std::string text =
+      "[simulation]\ndt = 0.01\nframes = 1\n[[body]]\nname = \"box\"\nbox = {size = [1, 1, 1], cells = [1, 1, "
+      "1]}\nyoung = 1e5\npoisson = 0\n";
+  EXPECT_DOUBLE_EQ(parse_scene(text, "box", ".", {{"body.box.young=3e5"}, ""}).bodies[0].lame.mu, 1.5e5);
+  const Scene sized = parse_scene(text, "box", ".", {{"body.box.size=[2, 1, 1]"}, ""});
+  EXPECT_NEAR(build_model(sized)->bodies()[0].mass(), 2000, 1e-9);
+}
+
+constexpr const char* kLinked = R"(
+[simulation]
+dt = 0.01
+frames = 1
+[[link]]
+name = "upper"
+joint = "fixed"
+box = {centre = [0, 1, 0], size = [0.2, 0.2, 0.2]}
+[[link]]
+name = "lower"
+parent = "upper"
+joint = "hinge"
+pivot = [0.1, 1, 0]
+capsule = {begin = [0.15, 1, 0], end = [0.5, 1, 0], radius = 0.02}
+[[body]]
+name = "flesh"
+box = {size = [0.1, 0.1, 0.1], cells = [1, 1, 1]}
+translate = [0.5, 0.95, -0.05]
+young = 1e5
+poisson = 0.3
+[[attachment]]
+where = "x-min"
+link = "lower"
+)";
+
+TEST(Scene, LinksAreRigidBodiesWithJointsForSolversWithoutTheirCoordinates) {
+  const Scene scene = parse_scene(kLinked, "arm", ".", {{}, "quasi-newton"});
+  EXPECT_TRUE(scene.links.empty());
+  ASSERT_EQ(scene.bodies.size(), 3u);
+  EXPECT_EQ(scene.bodies[2].name, "lower");
+  ASSERT_EQ(scene.joints.size(), 2u);
+  EXPECT_EQ(scene.joints[0].joint.kind, RigidJoint::fixed);
+  EXPECT_EQ(scene.joints[1].joint.to_body, 1u);
+  EXPECT_EQ(scene.attachments[0].to_body, 2u);
+  const auto model = build_model(scene);
+  EXPECT_EQ(model->articulation(), nullptr);
+  EXPECT_NEAR(model->bodies()[1].mass(), 8, 1e-9);
+  const Scene reduced = parse_scene(kLinked, "arm", ".", {{}, "conjac"});
+  EXPECT_EQ(reduced.links.size(), 2u);
+  const auto chain = build_model(reduced);
+  ASSERT_NE(chain->articulation(), nullptr);
+  const std::string text = describe_solvers(reduced, *chain);
+  EXPECT_NE(text.find("could run this scene: pod-newton, newton"), std::string::npos) << text;
+  EXPECT_NE(text.find("conjac"), std::string::npos) << text;
+}
+
 TEST(Scene, TheDocumentationInTheTreeIsTheTable) {
   EXPECT_EQ(document("scene.md"), scene_documentation()) << "run: build/pliant docs scene > docs/scene.md";
   EXPECT_EQ(document("solvers.md"), solver_documentation()) << "run: build/pliant docs solvers > docs/solvers.md";

@@ -17,13 +17,6 @@ namespace {
 
 constexpr double kGravity = 9.81;
 
-std::vector<std::string> solvers_of_rigid_bodies() {
-  std::vector<std::string> names;
-  for (const std::string& name : testing::solver_names())
-    if (find_solver(name).supports.rigid) names.push_back(name);
-  return names;
-}
-
 using testing::centre_of;
 
 Vec3 momentum_of(const Simulation& simulation) { return testing::momentum(*simulation.model(), *simulation.state()); }
@@ -79,6 +72,20 @@ TEST(RigidBodies, HaveTheMassAndTheInertiaOfTheirShapes) {
   EXPECT_LT((turned - R * box * R.transpose()).norm(), 1e-9);
 }
 
+/// Twice the time between the first two passes of its first body through x = 0, s; steps of h.
+double period_of(Simulation& simulation, double h) {
+  std::vector<double> crossings;
+  double before = centre_of(simulation, 0).x();
+  for (int step = 0; step < 300 && crossings.size() < 2; ++step) {
+    const StepReport report = simulation.step();
+    EXPECT_TRUE(report.succeeded()) << step << ": " << report.detail;
+    const double now = centre_of(simulation, 0).x();
+    if (before * now < 0) crossings.push_back(h * (step + before / (before - now)));
+    before = now;
+  }
+  return crossings.size() == 2 ? 2 * (crossings[1] - crossings[0]) : 0;
+}
+
 class RigidBodiesOfEverySolver : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RigidBodiesOfEverySolver, APendulumOnAHingeSwingsAtItsPeriod) {
@@ -91,19 +98,10 @@ TEST_P(RigidBodiesOfEverySolver, APendulumOnAHingeSwingsAtItsPeriod) {
           "0]\naxis = [0, 0, 1]\n",
           h),
       "pendulum", ".", {{}, GetParam()}));
-  std::vector<double> crossings;
-  double before = centre_of(simulation, 0).x();
-  for (int step = 0; step < 300 && crossings.size() < 2; ++step) {
-    const StepReport report = simulation.step();
-    ASSERT_TRUE(report.succeeded()) << step << ": " << report.detail;
-    const double now = centre_of(simulation, 0).x();
-    if (before * now < 0) crossings.push_back(h * (step + before / (before - now)));
-    before = now;
-  }
-  ASSERT_EQ(crossings.size(), 2u);
+  const double measured = period_of(simulation, h);
   const double inertia = (1 + 0.05 * 0.05) / 12 + 0.25;
   const double period = 2 * std::numbers::pi * std::sqrt(inertia / (kGravity * 0.5));
-  EXPECT_NEAR(2 * (crossings[1] - crossings[0]), period, 0.005 * period);
+  EXPECT_NEAR(measured, period, 0.005 * period);
   EXPECT_LT(strain_of(simulation, 0), 1e-3);
   EXPECT_NEAR(centre_of(simulation, 0).z(), 0, 1e-6);
 }
@@ -126,19 +124,73 @@ TEST_P(RigidBodiesOfEverySolver, ABoxLandsOnTheFloorAndLiesThere) {
   for (Index i = simulation.model()->nodes(); i < all.size() / 3; ++i) EXPECT_GT(node(all, i).y(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rigid, RigidBodiesOfEverySolver, ::testing::ValuesIn(solvers_of_rigid_bodies()),
-                         [](const auto& instance) { return testing::identifier(instance.param); });
+/// A rod that swings from the world, a second one from its end, and a soft ball on that one.
+constexpr const char* kDoublePendulum = R"(
+[simulation]
+dt = 0.01
+frames = 40
+[[rigid]]
+name = "upper"
+box = {centre = [0.25, 0, 0], size = [0.5, 0.05, 0.05]}
+[[rigid]]
+name = "lower"
+box = {centre = [0.75, 0, 0], size = [0.5, 0.05, 0.05]}
+[[joint]]
+kind = "hinge"
+body = "upper"
+at = [0, 0, 0]
+[[joint]]
+kind = "hinge"
+body = "lower"
+to_body = "upper"
+at = [0.5, 0, 0]
+[[body]]
+name = "fist"
+sphere = {radius = 0.08, cells = 4}
+translate = [1.06, 0, 0]
+material = "fixed-corotated"
+young = 5e4
+poisson = 0.3
+[[attachment]]
+body = "fist"
+where = "x < 1.02"
+to_body = "lower"
+)";
 
-TEST(RigidBodies, AreRefusedByTheGridThatNamesWhoTakesThem) {
-  try {
-    Simulation simulation(parse_scene("[simulation]\ndt = 0.01\nframes = 1\n[[rigid]]\nsphere = {radius = 1}\n", "ball",
-                                      ".", {{}, "grid-b-pxpbd"}));
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("is rigid"), std::string::npos) << error.what();
-    EXPECT_NE(std::string(error.what()).find("quasi-newton"), std::string::npos) << error.what();
-  }
+TEST_P(RigidBodiesOfEverySolver, ASoftBallSwingsWithADoublePendulumAsNewtonHasIt) {
+  const auto end = [](const std::string& solver) {
+    Simulation simulation(parse_scene(kDoublePendulum, "pendulum", ".", {{}, solver}));
+    for (int step = 0; step < 40; ++step) {
+      const StepReport report = simulation.step();
+      EXPECT_TRUE(report.advanced()) << step << ": " << report.detail;
+    }
+    return centre_of(simulation, 0);
+  };
+  const Vec3 expected = end("newton"), found = end(GetParam());
+  EXPECT_LT(expected.y(), -0.7);
+  EXPECT_LT((found - expected).norm(), 0.02);
 }
+
+TEST_P(RigidBodiesOfEverySolver, ALinkSwingsAtItsPeriodToo) {
+  const double h = 0.005;
+  Simulation simulation(parse_scene(
+      fmt::format("[simulation]\ndt = {}\nframes = 300\n[[link]]\njoint = \"hinge\"\npivot = [0, 0, 0]\naxis = [0, 0, "
+                  "1]\ncapsule = {{begin = [0, 0, 0], end = [0.1, -1, 0], radius = 0.02}}\n",
+                  h),
+      "pendulum", ".", {{}, GetParam()}));
+  const double measured = period_of(simulation, h);
+  // A cylinder with half a ball at either end, about one of the ends of its axis.
+  const double r = 0.02, length = std::sqrt(1.01), cylinder = std::numbers::pi * r * r * length,
+               ball = 4 * std::numbers::pi / 3 * r * r * r;
+  const double mass = cylinder + ball;
+  const double inertia =
+      cylinder * (length * length / 3 + r * r / 4) + ball * (0.4 * r * r + length * length / 2 + 0.375 * r * length);
+  const double period = 2 * std::numbers::pi * std::sqrt(inertia / (mass * kGravity * length / 2));
+  EXPECT_NEAR(measured, period, 0.005 * period);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rigid, RigidBodiesOfEverySolver, ::testing::ValuesIn(testing::solver_names()),
+                         [](const auto& instance) { return testing::identifier(instance.param); });
 
 TEST(RigidBodies, TumbleWithTheAngularMomentumThatTheirIntegratorKeeps) {
   const std::string body =

@@ -97,7 +97,9 @@ const Trial* best_within(const EffortCurve& curve, double budget) {
 
 SceneComparison compare_solvers(const std::filesystem::path& path, const SceneChanges& changes,
                                 const CompareOptions& options, const CompareProgress& progress) {
-  const BuiltScene built = build_scene(load_scene(path, changes));
+  Scene common = load_scene(path, changes);
+  make_links_rigid(common);  // all solvers run one model
+  const BuiltScene built = build_scene(std::move(common));
   SceneComparison comparison = begin_comparison(built, options.budget);
   // Each solver gets the scene as the file would give it to it: with the parameters that it knows, and defaults.
   std::vector<std::pair<std::string, Scene>> running;
@@ -154,7 +156,9 @@ SceneComparison compare_solvers(const std::filesystem::path& path, const SceneCh
 SceneComparison sweep_key(const std::filesystem::path& path, const SceneChanges& changes, const std::string& key,
                           const std::vector<std::string>& values, const CompareOptions& options,
                           const CompareProgress& progress) {
-  const BuiltScene built = build_scene(load_scene(path, changes));
+  Scene common = load_scene(path, changes);
+  make_links_rigid(common);  // all solvers run one model
+  const BuiltScene built = build_scene(std::move(common));
   SceneComparison comparison = begin_comparison(built, options.budget);
   comparison.swept = key;
   const bool of_solver = key.starts_with("solver.");

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "pliant/compare/compare.hpp"
-#include "pliant/compare/svg_plot.hpp"
 #include "pliant/io/animation/draw.hpp"
 #include "pliant/io/build_info.hpp"
+#include "pliant/render/svg_plot.hpp"
 
 namespace pliant {
 

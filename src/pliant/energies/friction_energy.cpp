@@ -39,14 +39,17 @@ Eigen::Vector2d FrictionEnergy::slip(const FrictionPair& pair, const VecX& x) co
   return pair.tangents.transpose() * relative;
 }
 
+Vec3 FrictionEnergy::force(const FrictionPair& pair, const VecX& x) const {
+  const Eigen::Vector2d u = slip(pair, x);
+  return pair.force * law_.f1_over_y(u.norm()) * (pair.tangents * u);
+}
+
 void FrictionEnergy::evaluate(const Pose& pose, Range range, double* values, double* gradients) const {
   for (Index s = range.begin; s < range.end; ++s) {
     const FrictionPair& pair = pairs_[static_cast<std::size_t>(s)];
-    const Eigen::Vector2d u = slip(pair, pose.x);
-    const double y = u.norm();
-    *values++ = pair.force * law_.f0(y);
+    *values++ = pair.force * law_.f0(slip(pair, pose.x).norm());
     if (!gradients) continue;
-    const Vec3 f = pair.force * law_.f1_over_y(y) * (pair.tangents * u);
+    const Vec3 f = force(pair, pose.x);
     for (std::size_t k = 0; k < 4; ++k, gradients += 3) Eigen::Map<Vec3>{gradients} = pair.weight[k] * f;
   }
 }

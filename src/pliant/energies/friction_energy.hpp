@@ -37,6 +37,8 @@ class FrictionEnergy final : public Energy {
   void set_pairs(std::vector<FrictionPair> pairs, double distance);
   const std::vector<FrictionPair>& pairs() const { return pairs_; }
   const SmoothFriction& law() const { return law_; }
+  /// The gradient of a pair by its relative displacement at x, N.
+  Vec3 force(const FrictionPair& pair, const VecX& x) const;
 
   /// Appends the pairs as springs across their normals.
   void append_springs(const VecX& x, std::vector<ContactSpring>& springs) const;

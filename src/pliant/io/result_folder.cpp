@@ -6,6 +6,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/draw.hpp"
+#include "pliant/io/probe_table.hpp"
 
 namespace pliant {
 
@@ -23,8 +24,8 @@ bool in_use(const std::filesystem::path& folder) {
 
 /// Removes what runs write, and nothing else: the folder may hold a person's own files.
 void remove_results(const std::filesystem::path& folder) {
-  for (const char* name : {"result.pvd", "colliders.pvd", "visual.pvd", "steps.jsonl", "probes.csv", "summary.json",
-                           "picture.png", "film.png"})
+  for (const char* name : {"result.pvd", "colliders.pvd", "visual.pvd", "steps.jsonl", "probes.csv", "probes.svg",
+                           "summary.json", "picture.png", "film.png"})
     std::filesystem::remove(folder / name);
   std::error_code error;
   for (const char* name : {"frames", "checkpoints"}) {
@@ -212,6 +213,7 @@ void ResultFolder::add_last_frame() {
 void ResultFolder::draw() const {
   const std::int64_t work = simulation_.state()->step * simulation_.model()->nodes();
   draw_run(RecordedRun(folder_), suited_to(work, simulation_.scene().picture), folder_);
+  if (!simulation_.scene().probes.empty()) plot_probes(folder_ / "probes.csv", folder_ / "probes.svg");
 }
 
 }  // namespace pliant

@@ -12,6 +12,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"
 #include "pliant/mesh/formats/text_writer.hpp"
+#include "pliant/mesh/lattice_fill.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/mesh/surface_check.hpp"
 #include "pliant/mesh/surface_crossings.hpp"
@@ -171,6 +172,14 @@ Mesher choose(Mesher wish) {
   throw InputError("filling a surface needs Gmsh or TetGen; install the package gmsh or tetgen.");
 }
 
+MeshData fill(const TriangleMesh& surface, const SurfaceReport& report, const TetrahedraliseOptions& options) {
+  const std::vector<Piece> pieces = pieces_of(surface, report);
+  const Mesher mesher = choose(options.mesher);
+  const TemporaryFolder folder;
+  return mesher == Mesher::gmsh ? run_gmsh(surface, pieces, options.edge, folder.path())
+                                : run_tetgen(surface, pieces, options.edge, folder.path());
+}
+
 }  // namespace
 
 bool is_installed(const std::string& program) { return program_exists(program); }
@@ -187,10 +196,11 @@ TetMesh tetrahedralise(TriangleMesh surface, const TetrahedraliseOptions& option
   }
   SurfaceReport report = examine_surface(surface);
   check_closed(surface, report);
-  if (const auto crossings = surface_crossings(surface); !crossings.empty()) {  // Gmsh would fill them without a word
+  const auto crossings = options.coarse > 0 ? decltype(surface_crossings(surface)){} : surface_crossings(surface);
+  if (!crossings.empty()) {  // Gmsh would fill them without a word
     throw InputError(
         fmt::format("{}: the surface cannot be filled: it crosses itself, first where the triangles {} and {} do. "
-                    "Repair it, for example with MeshLab or Blender.",
+                    "Repair it, for example with MeshLab or Blender, or fill it coarsely.",
                     surface.source, crossings.front()[0], crossings.front()[1]));
   }
   if (report.volume < 0) {
@@ -198,12 +208,7 @@ TetMesh tetrahedralise(TriangleMesh surface, const TetrahedraliseOptions& option
     report.volume = -report.volume;
     notes.push_back("the surface was turned: its triangles faced inwards");
   }
-  const std::vector<Piece> pieces = pieces_of(surface, report);
-  const Mesher mesher = choose(options.mesher);
-
-  const TemporaryFolder folder;
-  MeshData data = mesher == Mesher::gmsh ? run_gmsh(surface, pieces, options.edge, folder.path())
-                                         : run_tetgen(surface, pieces, options.edge, folder.path());
+  MeshData data = options.coarse > 0 ? lattice_fill(surface, options.coarse) : fill(surface, report, options);
   data.source = surface.source;
   data.regions.clear();  // numbers the program made up
   data.region_names.clear();
@@ -211,7 +216,7 @@ TetMesh tetrahedralise(TriangleMesh surface, const TetrahedraliseOptions& option
   data.notes.insert(data.notes.begin(), notes.begin(), notes.end());
   TetMesh mesh(std::move(data));
   const double volume = mesh.total_volume();
-  if (std::abs(volume - report.volume) > 1e-6 * report.volume) {
+  if (options.coarse == 0 && std::abs(volume - report.volume) > 1e-6 * report.volume) {
     throw InputError(
         fmt::format("{}: the surface encloses {:.6g} m^3, but {:.6g} m^3 were filled; its pieces may intersect.",
                     surface.source, report.volume, volume));

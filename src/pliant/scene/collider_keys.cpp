@@ -232,7 +232,9 @@ const Section& link_section() {
   static const Section section = [] {
     Section s{"[[link]]",
               "in [[link]]",
-              "A rigid body, held by a joint. Its shape gives mass and inertia. Only `conjac` moves links.",
+              "A rigid body of a chain, with the joint that holds it. Its shape gives mass and inertia. `conjac` moves "
+              "links in "
+              "coordinates of their joints; for all other solvers they are a `[[rigid]]` and a `[[joint]]` each.",
               {},
               {{{{"sphere"}, {"box"}, {"cylinder"}, {"capsule"}}, true}}};
     s.keys = {

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -292,11 +293,17 @@ std::string describe(const Scene& scene, const Model& model) {
 }
 
 std::string describe_solvers(const Scene& scene, const Model& model) {
-  const SceneDemands demands = demands_of(scene);
-  std::string text = fmt::format("  solvers that could run this scene: {}\n", list_fitting(model, demands));
-  for (const SolverFit& fit : solver_fits(model, demands))
-    if (!fit.fits()) text += fmt::format("          not {}: {}\n", fit.solver->name, fit.reason());
-  return text;
+  const std::vector<SolverFit> fits = solver_fits(scene, model);
+  std::vector<std::string> names;
+  std::string others;
+  for (const SolverFit& fit : fits) {
+    if (fit.fits())
+      names.push_back(fit.solver->name);
+    else
+      others += fmt::format("          not {}: {}\n", fit.solver->name, fit.reason());
+  }
+  return fmt::format("  solvers that could run this scene: {}\n{}",
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), others);
 }
 
 }  // namespace pliant

@@ -495,7 +495,7 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
     scene.bodies.push_back(to_rigid(table, folder, rigid[i], objects));
   }
   bodies.insert(bodies.end(), rigid.begin(), rigid.end());
-  if (bodies.empty())
+  if (bodies.empty() && !root.find("link"))
     fail(root.origin, "a scene needs at least one body; add [[body]] for one that deforms, or [[rigid]]");
 
   const auto each = [&](const std::string& kind, auto&& add) {
@@ -558,6 +558,7 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
       }
   read_solver(root.at("solver"), root, changes.solver, scene);
   scene.energies = objects.energies;
+  if (!find_solver(scene.solver.name).supports.links) make_links_rigid(scene);
   return scene;
 }
 

@@ -51,6 +51,15 @@ Value& pick(Value& list, const std::string& step, const std::string& origin, con
                                             : fmt::format("did you mean '{}'?", near)));
 }
 
+/// Whether a list of tables, or the one in place of it, has one of this name.
+bool has_name(const Value& list, const std::string& name) {
+  const auto matches = [&](const Value& item) {
+    const Value* found = item.is_table() ? item.find("name") : nullptr;
+    return found && found->is_text() && found->text() == name;
+  };
+  return list.is_list() ? std::any_of(list.list().begin(), list.list().end(), matches) : matches(list);
+}
+
 /// Removes what excludes the key now set, and the key's other names.
 void remove_rivals(Value& table, const Section& section, const Setting& key) {
   table.erase(key.name);
@@ -98,7 +107,8 @@ void apply(Value& scene, const std::string& change) {
     }
     if (key && key->kind == Kind::tables) {
       const bool only = next->is_table() || (next->is_list() && next->list().size() == 1);
-      if (only && section->find(steps[i + 1])) {
+      const bool is_name = i + 2 < steps.size() && has_name(*next, steps[i + 1]) && section->find(steps[i + 2]);
+      if (only && section->find(steps[i + 1]) && !is_name) {
         next = &pick(*next, "0", origin, steps[i]);  // body.young where there is one body
       } else {
         if (i + 2 >= steps.size()) {

@@ -299,6 +299,12 @@ Scene cut_scene(const Scene& scene, const Model& model, const SceneCut& cut, std
 
 /// What the scene asks of a solver beyond its model.
 SceneDemands demands_of(const Scene& scene);
+/// Makes rigid bodies of the links, with joints, and ties of what is attached to them: for solvers that have no reduced
+/// coordinates. load_scene does so where the scene's solver is one of these.
+void make_links_rigid(Scene& scene);
+/// Whether each solver could run the scene, of which this is the model, links being made rigid bodies where it needs
+/// that.
+std::vector<SolverFit> solver_fits(const Scene& scene, const Model& model);
 /// The scene's solver for its model. Throws InputError when the solver cannot run the scene, naming those that can, and
 /// when settings clash that are fine one by one.
 std::unique_ptr<Stepper> make_stepper(const Scene& scene, std::shared_ptr<const Model> model);

@@ -142,17 +142,22 @@ void IncrementalPotential::sum_hessians(const Pose& pose, Projection projection,
   if (loads_) loads_->add_hessian(pose, projection, H);
 }
 
-void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
-                                   Drive* drive) {
-  const Pose pose = problem_.pose(x);
-  BlockMatrix& H = contact_ ? without_contact_ : A;
+/// And these, too.
+void IncrementalPotential::sum_all_hessians(const Pose& pose, Projection projection, double inertia_scale,
+                                            BlockMatrix& H) {
   sum_hessians(pose, projection, H);
   if (ties_) ties_->add_hessian(pose, projection, H);
   if (damping_) damping_->add_hessian(pose, projection, H);
   if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
-  complete_hessian(H, x, projection, problem_, A, drive);
   rank_ones_.clear();
   if (loads_) loads_->rank_ones(pose, rank_ones_);
+}
+
+void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
+                                   Drive* drive) {
+  BlockMatrix& H = contact_ ? without_contact_ : A;
+  sum_all_hessians(problem_.pose(x), projection, inertia_scale, H);
+  complete_hessian(H, x, projection, problem_, A, drive);
   for (RankOne& one : rank_ones_) {
     const double moved = drive ? one.scale * one.vector.dot(drive->remaining) : 0;
     clear_prescribed(one.vector);
@@ -160,15 +165,25 @@ void IncrementalPotential::hessian(const VecX& x, Projection projection, double 
   }
 }
 
+void IncrementalPotential::full_hessian(const VecX& x, BlockMatrix& A) {
+  const Pose pose = problem_.pose(x);
+  BlockMatrix& H = contact_ ? without_contact_ : A;
+  sum_all_hessians(pose, Projection::none, 1, H);
+  if (contact_) add_contact(H, pose, Projection::none, A);
+}
+
+/// A = H + contact, on a pattern that has both.
+void IncrementalPotential::add_contact(const BlockMatrix& H, const Pose& pose, Projection projection, BlockMatrix& A) {
+  const auto& pattern = contact_pattern_->cover(contact_->energies_at(pose.x));
+  if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);
+  contact_pattern_->copy_base(H, A);
+  contact_->add_hessian(pose, projection, A);
+}
+
 void IncrementalPotential::complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection,
                                             const StepProblem& problem, BlockMatrix& A, Drive* drive) {
   const Pose pose = problem_.pose(x);
-  if (contact_) {
-    const auto& pattern = contact_pattern_->cover(contact_->energies_at(x));
-    if (A.shared_pattern() != pattern) A = BlockMatrix(pattern, 3);
-    contact_pattern_->copy_base(H, A);
-    contact_->add_hessian(pose, projection, A);
-  }
+  if (contact_) add_contact(H, pose, projection, A);
   if (drive) {
     A.multiply(drive->remaining, drive->coupling);
     if (contact_) contact_->add_coupling(pose, projection, drive->coupling);

@@ -60,6 +60,8 @@ class IncrementalPotential final : public StepFunction {
   /// (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody else passes 1.
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                Drive* drive = nullptr) override;
+  /// The exact Hessian over all unknowns, prescribed ones too; so are rank_ones() after it.
+  void full_hessian(const VecX& x, BlockMatrix& A);
   void rest_stiffness(BlockMatrix& A) override;
   std::span<const RankOne> rank_ones() const override { return rank_ones_; }
   /// Completes a Hessian H on the model's pattern, in A, by contact, the drive's coupling and the prescribed unknowns
@@ -104,6 +106,8 @@ class IncrementalPotential final : public StepFunction {
  private:
   double sum_gradients(const VecX& x, VecX& g, Terms terms);
   void sum_hessians(const Pose& pose, Projection projection, BlockMatrix& H);
+  void sum_all_hessians(const Pose& pose, Projection projection, double inertia_scale, BlockMatrix& H);
+  void add_contact(const BlockMatrix& H, const Pose& pose, Projection projection, BlockMatrix& A);
 
   std::shared_ptr<const Model> model_;
   ProblemOptions options_;

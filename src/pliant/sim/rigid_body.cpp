@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pliant/base/error.hpp"
 #include "pliant/contact/aabb.hpp"
@@ -22,7 +24,7 @@ constexpr int kSegments = 24;
 /// Signs of the frame's nodes; in this order a right-handed frame has a positive volume.
 constexpr double kSigns[4][3] = {{1, 1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, -1, 1}};
 
-/// Mass, and its first and second moments about the origin.
+/// Of a body of density 1: mass, and its first and second moments about the origin.
 struct Moments {
   double mass = 0;
   Vec3 first = Vec3::Zero();
@@ -40,13 +42,13 @@ Moments moments_of(const MassPoints& points) {
 }
 
 /// Tetrahedra from a point to each triangle; those of a closed surface add up to what it encloses.
-Moments moments_of(const TriangleMesh& surface, double density) {
+Moments moments_of(const TriangleMesh& surface) {
   Moments sum;
   const Vec3 origin = surface.vertices.front();
   for (const Triangle& t : surface.triangles) {
     Vec3 p[3];
     for (std::size_t k = 0; k < 3; ++k) p[k] = surface.vertices[at(t[k])] - origin;
-    const double mass = density * p[0].dot(p[1].cross(p[2])) / 6;
+    const double mass = p[0].dot(p[1].cross(p[2])) / 6;
     const Vec3 total = p[0] + p[1] + p[2];
     sum.mass += mass;
     sum.first += mass / 4 * total;
@@ -58,6 +60,35 @@ Moments moments_of(const TriangleMesh& surface, double density) {
       sum.first * origin.transpose() + origin * sum.first.transpose() + sum.mass * origin * origin.transpose();
   sum.first += sum.mass * origin;
   return sum;
+}
+
+/// The principal axes of a second moment and its values along them, each axis next to one of the coordinates': shapes
+/// that are nearly alike have frames that are. What rounding leaves of a shape that lies along the coordinates is not
+/// to turn it.
+std::pair<Mat3, Vec3> principal_axes(Mat3 moment) {
+  constexpr double kRounding = 1e-12;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (i != j && std::abs(moment(i, j)) < kRounding * moment.trace()) moment(i, j) = 0;
+  const SymmetricEigen<3> eigen(moment);
+  static constexpr std::array<std::array<int, 3>, 6> kOrders = {
+      {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+  const auto along = [&](const std::array<int, 3>& order) {
+    double sum = 0;
+    for (int k = 0; k < 3; ++k) sum += std::abs(eigen.vectors(k, order[static_cast<std::size_t>(k)]));
+    return sum;
+  };
+  const auto& order = *std::max_element(kOrders.begin(), kOrders.end(),
+                                        [&](const auto& a, const auto& b) { return along(a) < along(b); });
+  Mat3 axes;
+  Vec3 values;
+  for (int k = 0; k < 3; ++k) {
+    const int from = order[static_cast<std::size_t>(k)];
+    axes.col(k) = eigen.vectors(k, from) < 0 ? Vec3(-eigen.vectors.col(from)) : Vec3(eigen.vectors.col(from));
+    values[k] = eigen.values[from];
+  }
+  if (axes.determinant() < 0) axes.col(0) *= -1;
+  return {axes, values};
 }
 
 void check(const RigidOptions& options) {
@@ -116,7 +147,7 @@ RigidShape make_rigid_shape(const RigidOptions& options) {
   try {
     if (options.shape) {
       check_shape(*options.shape, options.name);
-      moments = moments_of(mass_points(*options.shape, options.density));
+      moments = moments_of(mass_points(*options.shape, 1));
       surface = tessellate(*options.shape, kSegments);
     } else {
       surface = *options.surface;
@@ -125,7 +156,7 @@ RigidShape make_rigid_shape(const RigidOptions& options) {
       check_closed(surface, report);
       if (report.volume < 0)
         for (Triangle& t : surface.triangles) std::swap(t[1], t[2]);
-      moments = moments_of(surface, options.density);
+      moments = moments_of(surface);
     }
   } catch (const InputError& error) {
     throw InputError(fmt::format("rigid body '{}': {}", options.name, error.what()));
@@ -133,17 +164,15 @@ RigidShape make_rigid_shape(const RigidOptions& options) {
   shape.vertices = std::move(surface.vertices);
   shape.triangles = std::move(surface.triangles);
   shape.friction = options.friction;
-  shape.mass = moments.mass;
-  shape.volume = moments.mass / options.density;
+  shape.mass = options.density * moments.mass;
+  shape.volume = moments.mass;
   shape.centre = moments.first / moments.mass;
   const Mat3 about_centre = moments.second / moments.mass - shape.centre * shape.centre.transpose();
-  const SymmetricEigen<3> eigen(about_centre);
-  const Vec3& squares = eigen.values;
-  if (!(squares[0] > 1e-10 * squares[2]))
+  const auto [axes, squares] = principal_axes(about_centre);
+  if (!(squares.minCoeff() > 1e-10 * squares.maxCoeff()))
     throw InputError(
         fmt::format("rigid body '{}' is flat: it has no volume to have mass; give it a thickness", options.name));
-  shape.axes = eigen.vectors;
-  if (shape.axes.determinant() < 0) shape.axes.col(0) *= -1;
+  shape.axes = axes;
   shape.spread = squares.cwiseSqrt();
   for (Vec3& p : shape.vertices) p = options.placed.from_rest(p);
   shape.centre = options.placed.from_rest(shape.centre);

@@ -1,12 +1,51 @@
 #include "pliant/simulation/carry_over.hpp"
 
+#include <Eigen/Geometry>
 #include <algorithm>
 
 #include "pliant/base/error.hpp"
+#include "pliant/math/decompositions.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
 #include "pliant/solvers/conjac/conjac_catalogue.hpp"
 
 namespace pliant {
+
+namespace {
+
+/// Whether a body moves as one: a rigid one, or a link, whose nodes are others.
+bool is_stiff(const Body& body) { return body.rigid || body.is_link(); }
+
+/// How a body moves as a whole: its centre of mass, its turn from rest, and their velocities.
+struct RigidMotion {
+  Vec3 rest = Vec3::Zero(), centre = Vec3::Zero(), velocity = Vec3::Zero(), spin = Vec3::Zero();
+  Mat3 turn = Mat3::Identity();
+};
+
+RigidMotion motion_of(const Model& model, const Body& body, const State& state) {
+  const VecX& mass = model.mass().lumped();
+  RigidMotion motion;
+  double total = 0;
+  for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+    total += mass[i];
+    motion.rest += mass[i] * node(model.rest(), i);
+    motion.centre += mass[i] * node(state.x, i);
+    motion.velocity += mass[i] * node(state.v, i);
+  }
+  motion.rest /= total, motion.centre /= total, motion.velocity /= total;
+  Mat3 covariance = Mat3::Zero(), inertia = Mat3::Zero();
+  Vec3 angular = Vec3::Zero();
+  for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+    const Vec3 arm = node(state.x, i) - motion.centre;
+    covariance += mass[i] * arm * (node(model.rest(), i) - motion.rest).transpose();
+    inertia += mass[i] * (arm.squaredNorm() * Mat3::Identity() - arm * arm.transpose());
+    angular += mass[i] * arm.cross(Vec3(node(state.v, i)));
+  }
+  motion.turn = nearest_rotation(covariance);
+  motion.spin = inertia.inverse() * angular;
+  return motion;
+}
+
+}  // namespace
 
 State carry_over(const Model& from, const State& state, const Model& to) {
   State result = to.rest_state();
@@ -14,9 +53,18 @@ State carry_over(const Model& from, const State& state, const Model& to) {
   result.step = state.step;
   for (const Body& body : to.bodies()) {
     const auto old = std::find_if(from.bodies().begin(), from.bodies().end(), [&](const Body& b) {
-      return b.name == body.name && b.nodes.size() == body.nodes.size();
+      return b.name == body.name && (b.nodes.size() == body.nodes.size() || (is_stiff(b) && is_stiff(body)));
     });
     if (old == from.bodies().end()) continue;
+    if (is_stiff(body) && (body.is_link() != old->is_link() || body.nodes.size() != old->nodes.size())) {
+      const RigidMotion motion = motion_of(from, *old, state);
+      for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+        const Vec3 arm = motion.turn * (node(to.rest(), i) - motion.rest);
+        node(result.x, i) = motion.centre + arm;
+        node(result.v, i) = motion.velocity + motion.spin.cross(arm);
+      }
+      continue;
+    }
     const Eigen::Index count = 3 * Eigen::Index(body.nodes.size());
     const Eigen::Index source = 3 * Eigen::Index(old->nodes.begin), target = 3 * Eigen::Index(body.nodes.begin);
     result.x.segment(target, count) = state.x.segment(source, count);

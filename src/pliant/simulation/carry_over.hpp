@@ -10,7 +10,7 @@
 namespace pliant {
 
 /// The rest state of `to` with the nodes of bodies that both models have, by name and number of nodes, as they are in
-/// `state`, its time and its activations.
+/// `state`, its time and its activations. Links that become rigid bodies, and the other way round, move on as they did.
 State carry_over(const Model& from, const State& state, const Model& to);
 
 /// For each node of a model in which one body was cut, the node of the model before that it was or is a copy of.

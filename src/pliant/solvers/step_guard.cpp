@@ -1,7 +1,9 @@
 #include "pliant/solvers/step_guard.hpp"
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "pliant/sim/incremental_potential.hpp"
@@ -15,12 +17,29 @@ constexpr double kMostGain = 1e-3;  ///< the share of the energy at its start th
 /// The share of the smallest body's size that balancing the forces at the end of a step may move anything by; and,
 /// where bodies touch, that inertia alone would let them move it by: a few steps decide a bounce.
 constexpr double kMostUnbalanced = 0.02, kMostUnbalancedTouching = 1e-3;
+constexpr double kMostBent = 1e-3;    ///< strain of a rigid body's frame
+constexpr double kMostTurned = 0.01;  ///< rad, by which joints may turn a rigid body in one linear step
 
 /// Of unknowns that are not prescribed, J.
 double free_kinetic_energy(const StepProblem& problem, const VecX& v, const VecX& momentum) {
   double twice = v.dot(momentum);
   for (Index i : problem.fixed) twice -= v[i] * momentum[i];
   return 0.5 * twice;
+}
+
+Mat3 frame_edges(const Body& body, const VecX& x) {
+  Mat3 edges;
+  for (Index k = 0; k < 3; ++k) edges.col(k) = node(x, body.nodes.begin + k + 1) - node(x, body.nodes.begin);
+  return edges;
+}
+
+/// Whether a rigid body is strained: joints make it turn along tangents, which lag behind by the square of the turn.
+bool has_bent(const Model& model, const VecX& x) {
+  return std::any_of(model.bodies().begin(), model.bodies().end(), [&](const Body& body) {
+    if (!body.rigid) return false;
+    const Mat3 F = frame_edges(body, x) * body.elements->inverse_edges().front();
+    return !(0.5 * (F.transpose() * F - Mat3::Identity()).norm() <= kMostBent);
+  });
 }
 
 /// Where prescribed nodes move by more than an element, putting them in place inverts their neighbours. One linearly
@@ -50,12 +69,27 @@ VecX moved_along(IncrementalPotential& potential) {
 
 }  // namespace
 
+/// Whether a rigid body that something is tied to turns far. Where few nodes are dynamic all others relax, so that what
+/// a linear step lacks of a turn is no strain in the end, but a turn that did not happen.
+bool StepGuard::turns_far(const VecX& x) const {
+  return std::any_of(model_->bodies().begin(), model_->bodies().end(), [&](const Body& body) {
+    if (!body.rigid || !is_tied_[static_cast<std::size_t>(body.nodes.begin)]) return false;
+    const Mat3 turn = frame_edges(body, x) * frame_edges(body, potential_.problem().x_n).inverse();
+    return !(0.5 / std::numbers::sqrt2 * (turn - turn.transpose()).norm() <= kMostTurned);
+  });
+}
+
 StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Model> model, Balance balance)
     : potential_(potential),
       model_(std::move(model)),
       balance_(balance),
       elastic_scale_(elastic_energy_scale(*model_)),
-      size_(smallest_body_size(*model_)) {}
+      size_(smallest_body_size(*model_)),
+      is_tied_(static_cast<std::size_t>(model_->nodes()), 0) {
+  if (!model_->ties()) return;
+  for (const Tie& tie : model_->ties()->ties())
+    for (Index i : tie.nodes) is_tied_[static_cast<std::size_t>(i)] = 1;
+}
 
 void StepGuard::begin() { begin(potential_.stored_energy(potential_.problem().x_n)); }
 
@@ -104,7 +138,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
   const double kinetic = free_kinetic_energy(problem, solution.v, momentum_);
   const double gain =
       kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
-  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x);
+  return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x) || has_bent(*model_, solution.x);
 }
 
 /// Whether the step along the residual r that lowers the potential most is long: alpha p with p = h^2 M^{-1} r and
@@ -112,7 +146,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
 /// costs nothing.
 bool StepGuard::is_rough(const Solution& solution) {
   constexpr double kDifference = 1e-9;  // of the size
-  if (balance_ != Balance::all_nodes) return unforeseen_ > kMostUnbalancedTouching * size_;
+  if (balance_ != Balance::all_nodes) return unforeseen_ > kMostUnbalancedTouching * size_ || turns_far(solution.x);
   const double h = potential_.problem().h, longest = h * h * largest_acceleration(model_->mass(), solution.gradient);
   if (longest <= kMostUnbalancedTouching * size_) return false;
   if (ContactStep* contact = potential_.contact(); contact && std::isfinite(contact->minimum_gap(solution.x)))

@@ -22,9 +22,10 @@ enum class Safeguard { newton, none };
 ///
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
 /// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
-/// does not lead them back, and where they belong there Newton's method keeps them so. And so is one that leaves
-/// forces out of balance which move a body by a share of its size, where all nodes are to be in balance; where they are
-/// not, one that contact moved by such a share beyond what the linear system knew of it.
+/// does not lead them back, and where they belong there Newton's method keeps them so; one that strains a rigid body is
+/// bad, too. And so is one that leaves forces out of balance which move a body by a share of its size, where all nodes
+/// are to be in balance; where they are not, one that contact moved by such a share beyond what the linear system knew
+/// of it, or in which joints turn a rigid body far.
 ///
 /// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
 /// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
@@ -51,6 +52,7 @@ class StepGuard {
  private:
   bool is_bad(const Solution& solution, double stored, const VecX& stored_gradient);
   bool is_rough(const Solution& solution);
+  bool turns_far(const VecX& x) const;
   double work_of_prescribed(const VecX& x, const VecX& stored_gradient);
   double internal_energy() const;
   void repair(Solution& solution, StepReport& report);
@@ -60,6 +62,7 @@ class StepGuard {
   Balance balance_;
   double elastic_scale_;                      ///< J
   double size_;                               ///< of the smallest body, m
+  std::vector<std::uint8_t> is_tied_;         ///< whether a node is of a tie
   double stored_ = 0;                         ///< where the step begins, J
   double kinetic_ = 0;                        ///< of what is not prescribed, likewise
   double unforeseen_ = 0;                     ///< m

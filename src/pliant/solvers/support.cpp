@@ -82,7 +82,10 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
   }
   if (model.colliders() && !can.colliders) reasons.push_back("it has no colliders");
   if (!can.friction && has_friction(model)) reasons.push_back("it has no friction");
-  if (model.articulation() && !can.links) reasons.push_back("it does not move rigid links ([[link]])");
+  if (model.articulation() && !can.links)
+    reasons.push_back(
+        "it has no coordinates of joints for rigid links; a scene that is loaded with it has [[rigid]] in place of "
+        "[[link]]");
   if (!can.consistent_mass && model.mass().kind() == MassKind::consistent)
     reasons.push_back("it needs mass = \"lumped\"");
   if (!can.energies && !model.more_energies().empty())

@@ -4,11 +4,13 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
 #include "pliant/contact/bvh.hpp"
+#include "pliant/io/probe_table.hpp"
 #include "pliant/mesh/surface.hpp"
 
 namespace pliant::view {
@@ -137,36 +139,14 @@ Film::Take Film::open(const std::filesystem::path& folder) {
   return take;
 }
 
-/// The columns behind step and time. Runs of the same scene have the same; others are shown without.
+/// Runs of the same scene have the same columns; others are shown without.
 void Film::read_probes(const std::filesystem::path& file, Take& take) {
-  constexpr std::size_t kMost = 200'000;
-  const auto cells_of = [](const std::string& line) {
-    std::vector<std::string> cells(1);
-    for (const char c : line)
-      if (c == ',')
-        cells.emplace_back();
-      else if (c != '\r')
-        cells.back() += c;
-    return cells;
-  };
-  std::ifstream in(file);
-  std::string line;
-  if (!std::getline(in, line)) return;
-  const std::vector<std::string> names = cells_of(line);
-  if (names.size() < 3) return;
-  const std::vector<std::string> columns(names.begin() + 2, names.end());
-  if (takes_.empty()) probe_columns_ = columns;
-  if (columns != probe_columns_) return;
-  while (take.probes.size() < kMost && std::getline(in, line)) {
-    const std::vector<std::string> cells = cells_of(line);
-    const Json time = cells.size() == names.size() ? Json::parse(cells[1], nullptr, false) : Json();
-    if (!time.is_number()) continue;  // the last line of a run that was killed
-    std::vector<Json>& values = take.probes[time.get<double>()];
-    for (std::size_t k = 2; k < cells.size(); ++k) {
-      const Json value = Json::parse(cells[k], nullptr, false);
-      values.push_back(value.is_number() ? value : Json(nullptr));
-    }
-  }
+  const ProbeTable table = read_probe_table(file);
+  if (takes_.empty()) probe_columns_ = table.columns;
+  if (table.columns != probe_columns_) return;
+  for (std::size_t k = 0; k < table.times.size(); ++k)
+    for (const double value : table.values[k])
+      take.probes[table.times[k]].push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
 }
 
 /// Visual meshes, where every run that is shown has them for every frame.

@@ -238,44 +238,84 @@ bool ContactStep::adapt(const VecX& x) {
   return true;
 }
 
+std::optional<FrictionPair> ContactStep::friction_of(const ContactPair& pair, const VecX& all,
+                                                     const VecX& start) const {
+  const ContactSurface& s = *model_->surface;
+  const auto group = [&](std::size_t corner) { return s.group[static_cast<std::size_t>(pair.corners[corner])]; };
+  const Index other = pair.plane >= 0 ? model_->planes[static_cast<std::size_t>(pair.plane)].group
+                                      : group(pair.kind == PairKind::point_triangle ? 1 : 2);
+  const double mu = model_->friction_of(group(0), other);
+  if (!(mu > 0)) return std::nullopt;
+  const PlacedPair placed = place(pair, model_->nodes, all, barrier_.obstacles());
+  FrictionPair friction;
+  friction.force = mu * barrier_.normal_force(pair, placed);
+  if (!(friction.force > 0) || !std::isfinite(friction.force)) return std::nullopt;
+  friction.weight = placed.closest.weight;
+  friction.tangents = tangents_of(placed.closest.r);
+  for (std::size_t k = 0; k < 4; ++k) {
+    const Index i = pair.corners[k];
+    if (i < 0) continue;
+    if (i < model_->nodes) {
+      friction.nodes[k] = i;
+      friction.start[k] = node(start, i);
+    } else {
+      friction.offset +=
+          friction.weight[k] * (node(end_.positions, i - model_->nodes) - node(begin_.positions, i - model_->nodes));
+    }
+  }
+  if (pair.plane >= 0) {
+    const ContactModel::Placed& plane = model_->planes[static_cast<std::size_t>(pair.plane)];
+    const RigidPose from = plane.motion.pose(time_), to = plane.motion.pose(time_ + h_);
+    const Vec3 point = node(start, pair.corners[0]);
+    friction.offset -= to.from_rest(from.to_rest(point)) - point;
+  }
+  return friction;
+}
+
 void ContactStep::renew_friction(const VecX& x) {
   std::vector<FrictionPair> pairs;
-  const ContactSurface& s = *model_->surface;
   update(x);
   const VecX& all = is_carried() ? all_ : x;
-  for (const ContactPair& pair : near_.pairs) {
-    const auto group = [&](std::size_t corner) { return s.group[static_cast<std::size_t>(pair.corners[corner])]; };
-    const Index other = pair.plane >= 0 ? model_->planes[static_cast<std::size_t>(pair.plane)].group
-                                        : group(pair.kind == PairKind::point_triangle ? 1 : 2);
-    const double mu = model_->friction_of(group(0), other);
-    if (!(mu > 0)) continue;
-    const PlacedPair placed = place(pair, model_->nodes, all, barrier_.obstacles());
-    FrictionPair friction;
-    friction.force = mu * barrier_.normal_force(pair, placed);
-    if (!(friction.force > 0) || !std::isfinite(friction.force)) continue;
-    friction.weight = placed.closest.weight;
-    friction.tangents = tangents_of(placed.closest.r);
-    for (std::size_t k = 0; k < 4; ++k) {
-      const Index i = pair.corners[k];
-      if (i < 0) continue;
-      if (i < model_->nodes) {
-        friction.nodes[k] = i;
-        friction.start[k] = node(all_n_, i);
-      } else {
-        friction.offset +=
-            friction.weight[k] * (node(end_.positions, i - model_->nodes) - node(begin_.positions, i - model_->nodes));
-      }
-    }
-    if (pair.plane >= 0) {
-      const ContactModel::Placed& plane = model_->planes[static_cast<std::size_t>(pair.plane)];
-      const RigidPose from = plane.motion.pose(time_), to = plane.motion.pose(time_ + h_);
-      const Vec3 point = node(all_n_, pair.corners[0]);
-      friction.offset -= to.from_rest(from.to_rest(point)) - point;
-    }
-    pairs.push_back(friction);
-  }
+  for (const ContactPair& pair : near_.pairs)
+    if (const auto friction = friction_of(pair, all, all_n_)) pairs.push_back(*friction);
   friction_.set_pairs(std::move(pairs), h_ * model_->options.eps_v);
   if (is_carried()) carried_friction_.update(all_);
+}
+
+void ContactStep::add_friction_by_start(const VecX& x, const VecX& lambda, VecX& g) {
+  constexpr double kShare = 1e-4;  // of the gap and of the sliding distance over which friction sets in
+  place_obstacles(0);
+  update(x_n_);
+  VecX all, multipliers, start = all_n_, found = VecX::Zero(all_n_.size());
+  model_->extend(x, all);
+  model_->extend(lambda, multipliers);
+  const auto product = [&](const ContactPair& pair) {
+    const auto friction = friction_of(pair, start, start);
+    if (!friction) return 0.0;
+    Vec3 relative = Vec3::Zero();
+    for (std::size_t k = 0; k < 4; ++k)
+      if (friction->nodes[k] >= 0) relative += friction->weight[k] * node(multipliers, friction->nodes[k]);
+    return relative.dot(friction_.force(*friction, all));
+  };
+  for (const ContactPair& pair : near_.pairs) {
+    if (!friction_of(pair, start, start)) continue;
+    const double gap = std::sqrt(place(pair, model_->nodes, start, barrier_.obstacles()).closest.d2),
+                 step = kShare * std::min(gap, friction_.law().eps);
+    for (Index i : pair.corners) {
+      if (i < 0 || i >= model_->nodes) continue;
+      for (Eigen::Index axis = 0; axis < 3; ++axis) {
+        double& coordinate = start[3 * Eigen::Index(i) + axis];
+        const double kept = coordinate;
+        coordinate = kept + step;
+        const double more = product(pair), above = coordinate;
+        coordinate = kept - step;
+        found[3 * Eigen::Index(i) + axis] += (more - product(pair)) / (above - coordinate);
+        coordinate = kept;
+      }
+    }
+  }
+  model_->add_to_unknowns(found, g);
+  place_obstacles(1);
 }
 
 double ContactStep::minimum_gap(const VecX& x) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pliant/energies/assembler.hpp"
@@ -61,6 +62,9 @@ class ContactStep final : public Term {
   /// Friction with the normal forces and tangents at x.
   void renew_friction(const VecX& x);
   bool has_friction() const { return !friction_.pairs().empty(); }
+  /// For derivatives of a step that ended at x: adds to g those of lambda . (the gradient of friction at x) by where
+  /// the step began, which its forces, directions and ways come from. Obstacles are left where the step ends.
+  void add_friction_by_start(const VecX& x, const VecX& lambda, VecX& g);
 
   /// The least distance of any two surfaces at x, m; infinity where none is below dhat.
   double minimum_gap(const VecX& x);
@@ -84,6 +88,9 @@ class ContactStep final : public Term {
  private:
   void update(const VecX& x);
   ObstacleState obstacles_at(double progress) const;
+  /// The friction of a pair as it lies at `all`, of a step that began at `start`, both over all positions; none where
+  /// the pair does not press.
+  std::optional<FrictionPair> friction_of(const ContactPair& pair, const VecX& all, const VecX& start) const;
   bool is_carried() const { return !model_->carried.empty(); }
   /// x, or with points that are carried the positions of all, in `all`.
   const VecX& extend(const VecX& x, VecX& all) const;

@@ -214,25 +214,8 @@ FactorStatus NewtonSystem::solve_direct(Factorisation kind, const VecX& g, VecX&
   const Stopwatch watch(report_->seconds.solve);
   dx = -g;
   cholesky_.solve(dx);
-  if (!function_.rank_ones().empty()) add_rank_ones(function_.rank_ones(), dx);
+  add_rank_ones(cholesky_, function_.rank_ones(), dx);
   return FactorStatus::ok;
-}
-
-/// From A^{-1} b to (A + U C U^T)^{-1} b = A^{-1} b - Z (C^{-1} + U^T Z)^{-1} U^T A^{-1} b with Z = A^{-1} U, by
-/// Sherman, Morrison and Woodbury.
-void NewtonSystem::add_rank_ones(std::span<const RankOne> ones, VecX& dx) {
-  const auto count = static_cast<Eigen::Index>(ones.size());
-  Eigen::MatrixXd U(dx.size(), count), inverse = Eigen::MatrixXd::Zero(count, count);
-  for (Eigen::Index k = 0; k < count; ++k) {
-    U.col(k) = ones[at(k)].vector;
-    inverse(k, k) = 1 / ones[at(k)].scale;
-  }
-  Eigen::MatrixXd Z = U;
-  cholesky_.solve(Z);
-  add_transposed_product(1, U, Z, inverse);
-  DenseLdlt factor;
-  factor.factor(inverse);
-  dx -= Z * factor.solve(U.transpose() * dx);
 }
 
 /// The factor of an earlier matrix of the step as a preconditioner: mostly a few iterations to the accuracy asked for,

@@ -68,7 +68,6 @@ class NewtonSystem {
   FactorStatus factorise(Factorisation kind);
   bool find_changes();
   FactorStatus solve_direct(Factorisation kind, const VecX& g, VecX& dx);
-  void add_rank_ones(std::span<const RankOne> ones, VecX& dx);
   bool solve_with_kept_factor(Factorisation kind, const VecX& g, VecX& dx, FactorStatus& status);
   FactorStatus solve_iteratively(Factorisation kind, PreconditionerKind preconditioner, const VecX& g, VecX& dx,
                                  int most_iterations);

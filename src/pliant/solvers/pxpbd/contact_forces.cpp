@@ -38,9 +38,11 @@ ContactForces::ContactForces(std::shared_ptr<const ContactModel> model) : model_
 
 template <class Add>
 void ContactForces::for_unknowns_of(Index vertex, Add&& add) const {
-  if (!grid_) return model_->for_unknowns_of(vertex, add);
-  const GridPoint& point = grid_->points()[at(vertex)];
-  for (std::size_t c = 0; c < 8; ++c) add(point.nodes[c], point.weights[c]);
+  model_->for_unknowns_of(vertex, [&](Index i, double weight) {
+    if (!grid_) return add(i, weight);
+    const GridPoint& point = grid_->points()[at(i)];
+    for (std::size_t c = 0; c < 8; ++c) add(point.nodes[c], weight * point.weights[c]);
+  });
 }
 
 void ContactForces::begin_step(ContactStep& contact, const StepProblem& problem, const Unknowns& unknowns,

@@ -19,7 +19,9 @@ NewtonOptions newton_options() {
 constexpr double kTouching = 0.01;
 
 bool goes_by_residual(const Model& model, CorrectionKind kind) {
-  return kind == CorrectionKind::automatic || (kind == CorrectionKind::contact && model.contact());
+  const bool has_rigid =
+      std::any_of(model.bodies().begin(), model.bodies().end(), [](const Body& body) { return body.rigid != nullptr; });
+  return kind == CorrectionKind::automatic || (kind == CorrectionKind::contact && (model.contact() || has_rigid));
 }
 
 }  // namespace

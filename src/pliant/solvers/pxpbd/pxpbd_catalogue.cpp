@@ -41,15 +41,10 @@ SolverSupport any_law(SolverSupport supports) {
   supports.laws.clear();
   return supports;
 }
-/// Sweeps that stagnate leave a stiff frame strained by percents; the grid sees nodes, and no surface that they carry.
-SolverSupport soft_alone(SolverSupport supports) {
-  supports.rigid = false;
-  return supports;
-}
 SolverSupport on_grid(SolverSupport supports) {
   supports.integrators = {Integrator::implicit_euler};
   supports.own_contact = "through the grid";
-  return soft_alone(std::move(supports));
+  return supports;
 }
 
 using LocalSettings = BoundSettings<pbd::LocalOptions>;
@@ -96,7 +91,8 @@ BoundSettings<pbd::CorrectionOptions> correction_settings() {
       .add_choice({.name = "correction",
                    .summary = "when steps of Newton's method by conjugate gradients end an implicit step; none: sweeps "
                               "alone; rescue: where these fail or invert elements; contact: and, in models with "
-                              "contact, where their residual may move bodies by more than correction_tolerance; "
+                              "contact or rigid bodies, where their residual may move bodies by more than "
+                              "correction_tolerance; "
                               "automatic: the same in any model"},
                   kCorrectionNames, &O::kind)
       .add({.name = "correction_tolerance",
@@ -178,8 +174,8 @@ std::vector<SolverEntry> pxpbd_solvers() {
   return {
       pxpbd_solver({.name = "xpbd",
                     .summary = "extended position-based dynamics: fast and stable, but stagnates short of the solution",
-                    .supports = soft_alone(constraint_support()),
-                    .variants = {{"constraints", "sqrt-energy", soft_alone(any_law(constraint_support()))}}},
+                    .supports = constraint_support(),
+                    .variants = {{"constraints", "sqrt-energy", any_law(constraint_support())}}},
                    pbd::Method::xpbd, constraint_settings()),
       pxpbd_solver({.name = "b-pxpbd",
                     .summary = "XPBD blended with fixed-point steps on the primary residual, which let it converge",

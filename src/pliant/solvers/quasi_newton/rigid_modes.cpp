@@ -30,14 +30,17 @@ Matrix6 rigid_block(const Eigen::Matrix4d& moments) {
 }  // namespace
 
 void RigidModes::begin_step(const StepProblem& problem) {
-  std::vector<std::uint8_t> is_held(at(model_.nodes()), 0);
+  std::vector<std::uint8_t> is_held(at(model_.nodes()), 0), is_rigid(at(model_.nodes()), 0);
+  for (const Body& body : model_.bodies())
+    if (body.rigid) std::fill_n(is_rigid.begin() + body.nodes.begin, body.nodes.size(), std::uint8_t{1});
   if (const TieEnergy* ties = model_.ties())
-    for (const Tie& tie : ties->ties())
+    for (const Tie& tie : ties->ties()) {
+      // What slides is free in some direction, and what is tied to a rigid body goes where that goes.
+      const bool holds = !tie.slides() && std::none_of(tie.nodes.begin(), tie.nodes.end(),
+                                                       [&](Index i) { return is_rigid[at(i)] != 0; });
       for (Index i : tie.nodes)
-        if (!tie.slides()) is_held[at(i)] = 1;  // what slides is free in some direction
-  for (const Body& body : model_.bodies())      // whose ties are taken as they are
-    if (body.rigid)
-      for (Index i = body.nodes.begin; i < body.nodes.end; ++i) is_held[at(i)] = 0;
+        if (holds) is_held[at(i)] = 1;
+    }
   for (Index unknown : problem.fixed) is_held[at(unknown / 3)] = 1;
   for (Index i : problem.boundary.penalised) is_held[at(i)] = 1;
   bodies_.clear();

@@ -20,8 +20,8 @@ class RigidModes {
  public:
   explicit RigidModes(const Model& model) : model_(model) {}
 
-  /// Finds the bodies that neither pins nor scripts hold in this step, nor ties that do not slide, unless they are
-  /// rigid.
+  /// Finds the bodies that neither pins nor scripts hold in this step, nor ties that do not slide, unless these lead
+  /// to a rigid body: ties of bodies that are found are taken as they are.
   void begin_step(const StepProblem& problem);
   /// For another scalar matrix A, at x: takes the rigid motions about where bodies are now.
   void set_matrix(const VecX& x, const BlockMatrix& A);

@@ -23,17 +23,24 @@ bool is_thin(const Body& body) {
 NodeRotationField::NodeRotationField(const Model& model, NodeRotationKind kind)
     : rest_(model.rest()), rotations_(at(model.nodes()), Mat3::Identity()) {
   turns_.assign(at(model.nodes()), 0);
+  std::vector<Range> reach(at(model.nodes()), {0, model.nodes()});
   for (const Body& body : model.bodies()) {
-    if (kind == NodeRotationKind::identity || (kind == NodeRotationKind::automatic && is_thin(body))) continue;
+    // The nodes of a rigid body have one rotation, however flat they lie, and whatever is tied to them.
+    if (body.rigid) std::fill(reach.begin() + body.nodes.begin, reach.begin() + body.nodes.end, body.nodes);
+    const bool is_flat = !body.rigid && is_thin(body);
+    if (kind == NodeRotationKind::identity || (kind == NodeRotationKind::automatic && is_flat)) continue;
     std::fill(turns_.begin() + body.nodes.begin, turns_.begin() + body.nodes.end, std::uint8_t{1});
     none_ = false;
   }
   const BlockPattern& pattern = *model.pattern();
   start_.push_back(0);
   for (Index i = 0; i < model.nodes(); ++i) {
-    for (const auto& lower : pattern.lower_row(i)) ring_.push_back(lower.column);
+    const auto add = [&](Index j) {
+      if (j >= reach[at(i)].begin && j < reach[at(i)].end) ring_.push_back(j);
+    };
+    for (const auto& lower : pattern.lower_row(i)) add(lower.column);
     for (auto k = pattern.row_start()[at(i)] + 1; k < pattern.row_start()[at(i) + 1]; ++k)
-      ring_.push_back(pattern.columns()[at(k)]);
+      add(pattern.columns()[at(k)]);
     start_.push_back(static_cast<std::int64_t>(ring_.size()));
   }
 }

@@ -156,8 +156,6 @@ SolverEntry corotational_solver(SolverEntry entry, WarpSettings settings, WarpCa
                     .highest_order = 1,
                     .consistent_mass = false,
                     .energies = false};
-  // Nodes that turn apart from their elements hold a pendulum back: its period is 0.7% to 3% off.
-  entry.supports.rigid = entry.name == "corotational" || entry.name == "corotational-cg";
   defaults.name = entry.name;
   return bound_solver<WarpCancelingStepper, WarpCancelingOptions>(
       std::move(entry),

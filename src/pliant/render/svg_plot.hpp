@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ struct Plot {
   std::vector<PlotLine> lines;
 };
 
-/// An SVG element, 640 by 360 in its own units, with axes, ticks, and lines whose names show under the mouse. Where
+inline constexpr std::size_t kPlotWidth = 640, kPlotHeight = 360;
+
+/// An SVG element of this size in its own units, with axes, ticks, and lines whose names show under the mouse. Where
 /// nothing can be drawn it says so.
 std::string to_svg(const Plot& plot);
 

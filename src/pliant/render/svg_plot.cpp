@@ -1,4 +1,4 @@
-#include "pliant/compare/svg_plot.hpp"
+#include "pliant/render/svg_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@ namespace pliant {
 
 namespace {
 
-constexpr double kWidth = 640, kHeight = 360, kLeft = 70, kRight = 20, kTop = 34, kBottom = 50;
+constexpr double kWidth = kPlotWidth, kHeight = kPlotHeight, kLeft = 70, kRight = 20, kTop = 34, kBottom = 50;
 
 /// Values to places along one axis.
 class PlotAxis {

@@ -1,0 +1,116 @@
+#include "pliant/simulation/lagged_adjoint.hpp"
+
+#include <span>
+
+namespace pliant {
+
+namespace {
+
+constexpr double kShare = 1e-5;  ///< of the distance of the nodes
+
+/// The largest distance of some nodes from the first, m; one where there is none.
+double extent_of(std::span<const Index> nodes, const VecX& x) {
+  double most = 0;
+  for (Index i : nodes) most = std::max(most, (node(x, i) - node(x, nodes.front())).norm());
+  return most > 0 ? most : 1;
+}
+
+/// Adds to g the central differences of product() by the places of some nodes in y.
+template <class Product>
+void add_differences(std::span<const Index> nodes, VecX& y, Product&& product, VecX& g) {
+  const double step = kShare * extent_of(nodes, y);
+  for (Index i : nodes)
+    for (Eigen::Index k = 3 * Eigen::Index(i); k < 3 * Eigen::Index(i) + 3; ++k) {
+      const double kept = y[k];
+      y[k] = kept + step;
+      const double above = y[k], more = product();
+      y[k] = kept - step;
+      g[k] += (more - product()) / (above - y[k]);
+      y[k] = kept;
+    }
+}
+
+}  // namespace
+
+void add_damping_by_start(const Model& model, const StepProblem& problem, const VecX& x, const VecX& lambda, VecX& g) {
+  VecX y = problem.x_n;
+  const VecX moved = x - problem.x_n;
+  for (const Body& body : model.bodies()) {
+    if (!(body.damping.stiffness > 0)) continue;
+    const Energy& energy = body.energy();
+    const int size = energy.stencils().size;
+    std::vector<double> blocks(static_cast<std::size_t>(9 * local_blocks(size)));
+    for (Index s = 0; s < energy.stencils().count(); ++s) {
+      const std::span<const Index> nodes(energy.stencils()[s], static_cast<std::size_t>(size));
+      add_differences(
+          nodes, y,
+          [&] {
+            energy.hessians({y, problem.start_activation, problem.start}, {s, s + 1}, Projection::analytic,
+                            blocks.data());
+            double sum = 0;
+            const double* at = blocks.data();
+            for (std::size_t b = 0; b < nodes.size(); ++b)
+              for (std::size_t a = 0; a <= b; ++a, at += 9) {
+                const Eigen::Map<const Mat3> K(at);
+                sum += node(lambda, nodes[a]).dot(K * node(moved, nodes[b]));
+                if (a != b) sum += node(moved, nodes[a]).dot(K * node(lambda, nodes[b]));
+              }
+            return body.damping.stiffness / problem.h * sum;
+          },
+          g);
+    }
+  }
+}
+
+void add_tie_damping_by_start(const Model& model, const StepProblem& problem, const VecX& x, const VecX& lambda,
+                              VecX& g) {
+  if (!model.ties()) return;
+  VecX y = problem.x_n;
+  for (const Tie& tie : model.ties()->ties()) {
+    if (!(tie.damping > 0)) continue;
+    const TieEnergy alone({tie});
+    TieDamping damping(alone);
+    const Stencils& stencils = alone.stencils();
+    std::vector<double> gradients(static_cast<std::size_t>(3 * stencils.size));
+    add_differences(
+        tie.nodes, y,
+        [&] {
+          double value = 0, sum = 0;
+          damping.begin_step(y, problem.start, problem.h);
+          damping.evaluate(problem.pose(x), {0, 1}, &value, gradients.data());
+          for (int k = 0; k < stencils.size; ++k)
+            if (const Index i = stencils[0][k]; i >= 0)
+              sum += node(lambda, i).dot(Eigen::Map<const Vec3>(gradients.data() + 3 * k));
+          return sum;
+        },
+        g);
+  }
+}
+
+void add_surface_forces_by_end(const Model& model, const StepProblem& problem, const VecX& lambda, VecX& g) {
+  VecX y = problem.expected_end(), force = VecX::Zero(y.size());
+  for (const SurfaceLoad& load : model.surface_loads()) {
+    if (load.has_potential()) continue;
+    const double factor = load.factor.at(problem.end);
+    const Stencils& faces = load.faces->stencils();
+    for (Index s = 0; s < faces.count(); ++s) {
+      const std::span<const Index> nodes(faces[s], static_cast<std::size_t>(faces.size));
+      const FaceSet face(load.faces->reference().order(), {nodes.begin(), nodes.end()});
+      add_differences(
+          nodes, y,
+          [&] {
+            for (Index i : nodes) node(force, i).setZero();
+            if (load.kind == LoadKind::traction)
+              face.add_turning_traction(model.rest(), y, factor * load.traction, force);
+            else
+              face.add_areas(y, -factor * load.pressure, force);
+            double sum = 0;
+            for (Index i : nodes) sum -= node(lambda, i).dot(node(force, i));
+            return sum;
+          },
+          g);
+    }
+  }
+}
+
+}  // namespace pliant
