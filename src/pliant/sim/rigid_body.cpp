@@ -66,10 +66,10 @@ Moments moments_of(const TriangleMesh& surface) {
 /// that are nearly alike have frames that are. What rounding leaves of a shape that lies along the coordinates is not
 /// to turn it.
 std::pair<Mat3, Vec3> principal_axes(Mat3 moment) {
-  constexpr double kRounding = 1e-12;
+  constexpr double kRoundingOfAxes = 1e-12;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
-      if (i != j && std::abs(moment(i, j)) < kRounding * moment.trace()) moment(i, j) = 0;
+      if (i != j && std::abs(moment(i, j)) < kRoundingOfAxes * moment.trace()) moment(i, j) = 0;
   const SymmetricEigen<3> eigen(moment);
   static constexpr std::array<std::array<int, 3>, 6> kOrders = {
       {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};

@@ -1,6 +1,7 @@
 #include "pliant/solvers/quasi_newton/contact_descent.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace pliant {
 
@@ -9,6 +10,8 @@ namespace {
 /// So many steps in a row that were shorter than this are a sign that the matrix does not serve.
 constexpr int kPatience = 3;
 constexpr double kShort = 0.1;
+/// The same where steps end unsolved, and go on in the next.
+constexpr int kLongPatience = 10;
 /// Last corrections as shares of the smallest body: beyond the first the matrix does not serve, beyond the second it
 /// needs more iterations than it was given, below the third nothing moves any more.
 constexpr double kViolent = 1e-3, kUnsettled = 1e-4, kSettled = 1e-6;
@@ -18,20 +21,23 @@ constexpr int kBudgets = 3;
 /// Where obstacles or other bodies cut off more than this of the inertial motion, in sizes of the smallest body, the
 /// matrix does not serve from the beginning.
 constexpr double kHeadlong = 0.1;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-NewtonOptions newton_options(const CriterionOptions& criterion) {
+NewtonOptions newton_options(const CriterionOptions& criterion, int max_iterations) {
   NewtonOptions options;
   options.criterion = criterion;
+  if (max_iterations > 0) options.max_iterations = max_iterations;
   options.linear.solver = LinearSolver::direct;  // which has nothing to remember
   return options;
 }
 
 }  // namespace
 
-ContactDescent::ContactDescent(IncrementalPotential& potential, const CriterionOptions& criterion)
+ContactDescent::ContactDescent(IncrementalPotential& potential, const CriterionOptions& criterion, int max_iterations)
     : potential_(potential),
       contact_(*potential.contact()),
-      newton_(potential, potential.shared_model(), newton_options(criterion)) {}
+      newton_(potential, potential.shared_model(), newton_options(criterion, max_iterations)),
+      is_timed_(max_iterations > 0) {}
 
 bool ContactDescent::find_start(Iterate& current, StepReport& report) {
   short_steps_ = budgets_ = 0;
@@ -45,12 +51,13 @@ bool ContactDescent::find_start(Iterate& current, StepReport& report) {
     double step = contact_.largest_step(current.x, dx_, drives, kShare);
     if ((1 - step) * dx_.cwiseAbs().maxCoeff() > kHeadlong * contact_.model().size) give_up();
     if (drives && step < 1) step = 0;  // bodies are in the way, and only Newton's direction takes them along
+    const double at_x_n = is_timed_ ? potential_.gradient(current.x, current.gradient) : kInfinity;
     if (step > 0) {
       current.x += step * dx_;
       if (step == 1) problem.impose_boundary(current.x);
       if (drives) contact_.place_obstacles(1);
       current.energy = potential_.gradient(current.x, current.gradient);
-      if (std::isfinite(current.energy)) return true;
+      if (std::isfinite(current.energy) && current.energy <= at_x_n) return true;
       if (drives) contact_.place_obstacles(0);
       current.x = problem.x_n;
     }
@@ -66,8 +73,11 @@ bool ContactDescent::arrived(const VecX& x) {
 
 void ContactDescent::observe(const LineSearchResult& found) {
   short_steps_ = found.alpha < kShort ? short_steps_ + 1 : 0;
+  blocked_ = found.alpha < kShort ? blocked_ + 1 : 0;
   if (!found.accepted || short_steps_ >= kPatience) give_up();
 }
+
+bool ContactDescent::is_blocked() const { return blocked_ >= kLongPatience; }
 
 bool ContactDescent::may_end(const VecX& x, double step_length) {
   if (needs_newton_) return false;
@@ -93,6 +103,7 @@ void ContactDescent::end_by_newton(Iterate& current, StepReport& report) {
   }
   newton_.run(report);
   std::swap(current, newton_.current());
+  blocked_ = 0;
 }
 
 }  // namespace pliant

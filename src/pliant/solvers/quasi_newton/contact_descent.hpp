@@ -9,8 +9,8 @@ namespace pliant {
 /// impacts, and bodies in the way of prescribed motion.
 class ContactDescent {
  public:
-  /// `criterion` is that of Newton's method.
-  ContactDescent(IncrementalPotential& potential, const CriterionOptions& criterion);
+  /// `criterion` is that of Newton's method, and so is `max_iterations`, of which 0 leaves its default.
+  ContactDescent(IncrementalPotential& potential, const CriterionOptions& criterion, int max_iterations = 0);
 
   /// Moves from x^n towards the prediction as far as nothing is in the way, and takes along what is prescribed if all
   /// of it can arrive. False where the energy is infinite at x^n.
@@ -25,6 +25,9 @@ class ContactDescent {
   bool arrived(const VecX& x);
   /// Whether the rest of the step is Newton's.
   bool needs_newton(const VecX& x) { return needs_newton_ || !arrived(x); }
+  /// Whether the last searches, of this step and of those before it, have moved next to nothing. Then a step that is
+  /// not solved only uses up the gaps: each search leaves a share of the smallest, until rounding is all there is.
+  bool is_blocked() const;
   /// Whether a step may end with its budget, after a last correction of this length (m/s). If not, it is to have
   /// another budget, or is Newton's.
   bool may_end(const VecX& x, double step_length);
@@ -42,8 +45,10 @@ class ContactDescent {
   ContactStep& contact_;
   NewtonMinimiser newton_;
   VecX dx_;
+  bool is_timed_;  ///< steps end unsolved
   bool needs_newton_ = false;
   int short_steps_ = 0;  ///< in a row
+  int blocked_ = 0;      ///< the same, over steps
   int budgets_ = 0;      ///< spent in this step
 };
 

@@ -43,7 +43,8 @@ BoundSettings<QuasiNewtonOptions> quasi_newton_settings(const BoundSettings<Quas
            &O::iterations)
       .add({.name = "time_limit",
             .summary = "no iteration is begun that would end later, and Newton's method does not end steps, but for "
-                       "prescribed motion that runs into a body; results then depend on the machine; 0: no limit",
+                       "prescribed motion that runs into a body and for bodies that block each other; results then "
+                       "depend on the machine; 0: no limit",
             .unit = "s",
             .limits = {0, 1e6}},
            &O::time_limit)

@@ -16,6 +16,8 @@ namespace {
 constexpr double kTooSoft = 1.0 / 64;
 /// Stretched a thousandfold, a projected Hessian is singular to rounding: of its diagonal, this much is added.
 constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
+/// What Newton's method may take of a step whose time is limited: enough to come free of a collision.
+constexpr int kIterationsOfNewton = 10;
 
 }  // namespace
 
@@ -28,7 +30,8 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
       rho_(options.spectral_radius) {
   // Newton's method, where it is needed, meets the criterion that was asked for, or its own default.
   if (this->model()->contact())
-    contact_.emplace(potential(), options.stops_early ? options.criterion : NewtonOptions().criterion);
+    contact_.emplace(potential(), options.stops_early ? options.criterion : NewtonOptions().criterion,
+                     options.time_limit > 0 ? kIterationsOfNewton : 0);
 }
 
 void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
@@ -171,15 +174,18 @@ bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
 
 /// Makes contact at the iterate part of the matrix. False where contact asks too much of it.
 bool QuasiNewtonStepper::matrix_serves(StepReport& report) {
-  // Newton's method keeps no time: with a limit it is for prescribed motion that runs into a body, and for nothing
-  // else.
-  if (options_.time_limit > 0 ? !contact_->arrived(current_.x) : contact_->needs_newton(current_.x)) return false;
+  // Newton's method keeps no time: with a limit it is for prescribed motion that runs into a body, and for bodies that
+  // block each other over several steps.
+  const bool is_timed = options_.time_limit > 0;
+  if (is_timed ? contact_->is_blocked() || !contact_->arrived(current_.x) : contact_->needs_newton(current_.x))
+    return false;
   const Stopwatch watch(report.seconds.factorisation);
   return hessian_->update(potential(), current_.x, report);
 }
 
 void QuasiNewtonStepper::end_by_newton(StepReport& report) {
   contact_->end_by_newton(current_, report);
+  if (options_.time_limit > 0 && report.outcome == Outcome::iteration_limit) report.end(Outcome::budget_spent, "");
   ended_by_newton_ = true;
 }
 
