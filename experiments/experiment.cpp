@@ -102,6 +102,12 @@ void Context::decide(Decision decision) {
   decisions_.push_back(std::move(decision));
 }
 
+void Context::settle(const Decision& decision) {
+  const bool is_decided = std::any_of(decisions_.begin(), decisions_.end(),
+                                      [&](const Decision& other) { return other.id() == decision.id(); });
+  if (!is_decided && !decision.is_open()) decide(decision);
+}
+
 void Context::check(Check check) {
   check.holds = check.holds && all_finite(check.measured) && all_finite(check.expected);
   checks_.push_back(std::move(check));

@@ -59,6 +59,9 @@ class Context {
   /// Hands over a claim's verdict; after a request to stop it is undecided, as what it is made of may be incomplete.
   /// Throws std::invalid_argument for a claim of another experiment and for a second verdict on the same.
   void decide(Decision decision);
+  /// Hands it over as soon as no further run can change it. For claims that are looked at again after every run: does
+  /// nothing while the claim is open, and nothing once it is decided.
+  void settle(const Decision& decision);
   void check(Check check);
   /// A file beside results.json: a chart (.svg) or a picture of the scene (.png), which the report shows.
   void file(std::string name, std::string content) { files_[std::move(name)] = std::move(content); }

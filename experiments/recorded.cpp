@@ -1,6 +1,5 @@
 #include "experiments/recorded.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -35,16 +34,17 @@ Json shortened(const Json& value) {
 
 bool is_stopped(const Json& result) { return !result.value("unfinished", "").empty(); }
 
-std::ptrdiff_t decided(const Json& result) {
-  const Json& claims = result.at("claims");
-  return std::count_if(claims.begin(), claims.end(),
-                       [](const Json& c) { return c.value("verdict", "") != "undecided"; });
-}
-
-/// Whether a run leaves the record as it is: one that was stopped, where the recorded one reached its end or decides
-/// more.
-bool is_less(const Json& result, const Json& recorded) {
-  return is_stopped(result) && (!is_stopped(recorded) || decided(result) < decided(recorded));
+/// What a stopped run left undecided and an earlier one had decided stays, with that run's commit and options.
+void keep_decided(Json& run, const Json& before) {
+  const auto is_undecided = [](const Json& c) { return c.value("verdict", "") == "undecided"; };
+  for (Json& now : run["claims"])
+    for (const Json& then : before.at("claims")) {
+      if (then.at("id") != now.at("id") || is_undecided(then) || !is_undecided(now)) continue;
+      now = then;
+      now["commit"] = then.value("commit", before.at("commit").get<std::string>());
+      if (const Json options = then.value("options", before.at("options")); options != run.at("options"))
+        now["options"] = options;
+    }
 }
 
 }  // namespace
@@ -80,10 +80,14 @@ int record(const Archive& archive, const std::filesystem::path& folder) {
       const Json* result = archive.result(experiment.name, quick);
       if (result == nullptr || !archive.is_own(*result)) continue;
       const Json* there = before.result(experiment.name, quick);
-      if (there != nullptr && is_less(*result, *there)) continue;
+      Json kept = recorded_form(*result);
+      if (there != nullptr && is_stopped(*result)) {
+        if (!is_stopped(*there)) continue;
+        keep_decided(kept, *there);
+      }
       const std::filesystem::path place = result_folder(folder, experiment.name, quick);
       std::filesystem::create_directories(place);
-      write_atomically(place / "results.json", recorded_form(*result).dump(1) + "\n");
+      write_atomically(place / "results.json", kept.dump(1) + "\n");
       ++written;
     }
   return written;
