@@ -59,8 +59,8 @@ class Context {
   /// Hands over a claim's verdict; after a request to stop it is undecided, as what it is made of may be incomplete.
   /// Throws std::invalid_argument for a claim of another experiment and for a second verdict on the same.
   void decide(Decision decision);
-  /// Hands it over as soon as no further run can change it. For claims that are looked at again after every run: does
-  /// nothing while the claim is open, and nothing once it is decided.
+  /// Hands it over as soon as no further run can change it, for claims that are looked at again after every run. Until
+  /// then the last look is kept for the results, where the claim is undecided; once it is decided nothing happens.
   void settle(const Decision& decision);
   void check(Check check);
   /// A file beside results.json: a chart (.svg) or a picture of the scene (.png), which the report shows.
@@ -74,6 +74,8 @@ class Context {
   const std::vector<Json>& rows() const { return rows_; }
   const std::vector<Json>& curves() const { return curves_; }
   const std::vector<Decision>& decisions() const { return decisions_; }
+  /// Claims that await further runs, by their ids.
+  const std::map<std::string, Decision>& open() const { return open_; }
   const std::vector<Check>& checks() const { return checks_; }
   const std::map<std::string, std::string>& files() const { return files_; }
 
@@ -85,6 +87,7 @@ class Context {
   std::vector<Json> rows_;
   std::vector<Json> curves_;
   std::vector<Decision> decisions_;
+  std::map<std::string, Decision> open_;
   std::vector<Check> checks_;
   std::map<std::string, std::string> files_;
 };

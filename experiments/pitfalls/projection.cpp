@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
+#include "experiments/measure.hpp"
 #include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/trial.hpp"
 #include "pliant/energies/assembler.hpp"
@@ -214,8 +214,8 @@ class Orders {
         largest = std::max(largest, q);
         if (order == 3) largest_cubic = std::max(largest_cubic, q);
         cubic.note(fmt::format("analytic/numerical, P{}, {} cells across", order, m), q);
-        const double times =
-            swing(order, m, "numerical").totals.seconds.total / swing(order, m, "analytic").totals.seconds.total;
+        const double times = swing(order, m, "numerical").totals.processor_seconds /
+                             swing(order, m, "analytic").totals.processor_seconds;
         if (order > 1) {
           least_time = std::min(least_time, times);
           pays.note(fmt::format("time numerical/analytic, P{}, {} cells across", order, m), times);
@@ -325,8 +325,8 @@ Vec3 displacement(const VecX& x, const VecX& rest, Index m, const Vec3& X) {
   return sum;
 }
 
-/// Fig. 4: seconds of one assembly of the elastic Hessian, over states of a coarser beam's swing carried over to each
-/// mesh.
+/// Fig. 4: processor time of one assembly of the elastic Hessian, over states of a coarser beam's swing carried over to
+/// each mesh.
 void decide_assembly(Context& context) {
   const int source = static_cast<int>(context.number("swing_cells"));
   Swing swing;
@@ -353,10 +353,10 @@ void decide_assembly(Context& context) {
         node(x, i) += displacement(from, swing.model->rest(), Index(source), node(model->rest(), i));
       for (Projection projection : {Projection::none, Projection::analytic, Projection::numerical}) {
         A.set_zero();
-        const auto begin = std::chrono::steady_clock::now();
+        const ProcessorTime time(ProcessorTime::Of::program);
         assembler.add_hessian(Pose(x), projection, A);
         if (k > 0)  // the first is warming up
-          seconds[projection] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+          seconds[projection] += time.seconds();
       }
       context.progress(0.8 + 0.2 * (order - 1 + double(k) / double(states)) / 3, fmt::format("assembly at P{}", order));
     }

@@ -223,6 +223,7 @@ class SculptureTable {
       if (small && young == kSoft) continue;
       const SculptureCell* cell = compared(update, size, young);
       if (cell == nullptr) continue;
+      needs_a_core(update, cell->full.measured), needs_a_core(update, cell->wc.frames.measured);
       const double factor = cell->full.measured.mean_ms("cholesky_update");
       if (!small && young != kSoft)
         update.at_least(fmt::format("factorisation over update, E = {:g}", young), factor / updates(*cell),
@@ -236,6 +237,7 @@ class SculptureTable {
     context_.settle(update);
     const SculptureCell *b = compared(only, size, kMiddle), *c = compared(only, size, kStiff);
     if (b != nullptr && c != nullptr) {
+      needs_a_core(only, b->wc.frames.measured), needs_a_core(only, c->wc.frames.measured);
       for (const char* stage : {"element_rotations", "node_rotations", "error_estimate", "right_hand_side", "solve"}) {
         const double change = c->wc.frames.measured.mean_ms(stage) / b->wc.frames.measured.mean_ms(stage);
         only.at_most(fmt::format("{}: change from E 5e7 to 5e8", stage), std::abs(change - 1), 0.1);

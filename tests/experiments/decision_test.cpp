@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "experiments/experiment.hpp"
@@ -67,6 +68,11 @@ TEST(Decisions, AreSettledByOneCounterexampleWhileRunsAreStillToCome) {
   Context context("pitfalls/swinging-beam", true, {}, {});
   context.settle(after(0.1, false));
   EXPECT_TRUE(context.decisions().empty());
+  const Json running = results(find("pitfalls/swinging-beam"), context, {1, "the run has not reached its end"});
+  const auto look = std::find_if(running["claims"].begin(), running["claims"].end(),
+                                 [](const Json& claim) { return claim["id"] == kId; });
+  EXPECT_EQ((*look)["verdict"], "undecided");
+  EXPECT_EQ((*look)["measured"], (Json{{"spread", 0.1}}));
   context.settle(after(0.2, false));
   context.settle(after(0.1, true));
   ASSERT_EQ(context.decisions().size(), 1u);
