@@ -26,8 +26,8 @@ ParameterMap conjac_with(std::int64_t nodes, double beta = 0.5) {
 /// What one body has to say: the smallest betas and the runs there, as far as they have been searched.
 struct DragonBody {
   PullAndRelease scene;
-  BetaRow conjac, conjac_exact;
-  std::map<std::string, BetaRow> vanilla;  ///< by the form of K
+  BetaRow conjac = {}, conjac_exact = {};
+  std::map<std::string, BetaRow> vanilla = {};  ///< by the form of K
 
   /// The form with the smallest beta of those searched; of two alike the first in kStiffnessForms.
   std::string best() const {
