@@ -7,284 +7,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "experiments/pitfalls/statistics.hpp"
-#include "experiments/pitfalls/trial.hpp"
+#include "experiments/pitfalls/twists.hpp"
 
 namespace pliant::experiments {
 
 namespace {
-
-constexpr double kTwistFine = 0.01, kTwistCoarse = 1.0, kModerate = 1.0 / 30, kLarge = 1.0 / 3;
-
-struct TwistKey {
-  int cells;
-  double dt, eps_a;
-  std::string solver;
-  std::string variant;  ///< "" as printed; else what differs
-  auto operator<=>(const TwistKey&) const = default;
-};
-
-/// Table 2 of the paper, iterations per step; its two meshes have 17.7 and 58.2 thousand vertices.
-double published(double dt, bool fine_mesh, double eps_a, const std::string& solver) {
-  struct Row {
-    bool large_step, fine_mesh, fine_tolerance;
-    double N, PN, PDN, KN;
-  };
-  static const Row rows[] = {
-      {false, false, true, 4.4, 21.9, 4.4, 4.4},    {false, false, false, 3.1, 13.8, 3.1, 3.1},
-      {false, true, true, 4.1, 19.5, 4.1, 4.1},     {false, true, false, 3.4, 12.5, 3.4, 3.4},
-      {true, false, true, 141.8, 52.0, 10.9, 15.2}, {true, false, false, 134.8, 34.9, 10.5, 14.4},
-      {true, true, true, 210.9, 46.0, 13.2, 16.7},  {true, true, false, 209.1, 31.3, 11.7, 16.0}};
-  for (const Row& row : rows) {
-    if (row.large_step != (dt > 0.1) || row.fine_mesh != fine_mesh || row.fine_tolerance != (eps_a < 0.1)) continue;
-    return solver == "N" ? row.N : solver == "PN" ? row.PN : solver == "PDN" ? row.PDN : row.KN;
-  }
-  return kUnknown;
-}
-
-class Twists {
- public:
-  explicit Twists(Context& context) : context_(context), cells_(context.integers("resolutions")) {}
-
-  const TrialTotals& run(const TwistKey& key, const TwistOptions& scene,
-                         const std::function<void(NewtonOptions&)>& change = nullptr) {
-    if (const auto done = runs_.find(key); done != runs_.end()) return done->second;
-    NewtonTrial trial;
-    trial.model = twisting_beam_model(scene);
-    trial.options = elastic_options(key.solver, key.eps_a);
-    if (change) change(trial.options);
-    trial.h = key.dt;
-    trial.steps = static_cast<int>(std::lround(scene.seconds / key.dt));
-    std::vector<double>& violation = violation_[key];
-    std::vector<VecX>& states = states_[key];
-    trial.watch = [&](const State& state, const StepReport&) {
-      violation.push_back(largest_violation(*trial.model, state));
-      if (key.variant.empty() && key.cells == cells_.front()) states.push_back(state.x);
-    };
-    ++done_;
-    const double share = std::min(0.99, done_ / planned_);
-    const TrialTotals totals =
-        run_trial(context_, trial, {{"cells", key.cells}, {"variant", key.variant}}, share - 1 / planned_, share);
-    return runs_[key] = totals;
-  }
-  const TrialTotals& get(const TwistKey& key) const { return runs_.at(key); }
-  bool has(const std::vector<TwistKey>& keys) const {
-    return std::all_of(keys.begin(), keys.end(), [&](const TwistKey& key) { return runs_.contains(key); });
-  }
-  double mean_violation(const TwistKey& key) const { return mean(violation_.at(key)); }
-  const std::vector<VecX>& states(const TwistKey& key) const { return states_.at(key); }
-  const std::vector<int>& cells() const { return cells_; }
-  void expect(int runs) { planned_ = runs; }
-
-  /// The test compares these runs: those that are there must have completed, the others are awaited.
-  void compares(Decision& decision, const std::vector<TwistKey>& keys) const {
-    for (const TwistKey& key : keys) {
-      const std::string name =
-          fmt::format("{}{} with {} cells across, dt {:.3g} s, eps_a {}", key.solver,
-                      key.variant.empty() ? "" : " (" + key.variant + ")", key.cells, key.dt, key.eps_a);
-      decision.awaits(has({key}), name);
-      if (has({key})) needs_completed(decision, {{name, &get(key)}});
-    }
-  }
-
- private:
-  Context& context_;
-  std::vector<int> cells_;
-  std::map<TwistKey, TrialTotals> runs_;
-  std::map<TwistKey, std::vector<double>> violation_;
-  std::map<TwistKey, std::vector<VecX>> states_;  ///< of Table 2, on the coarser beam
-  double done_ = 0, planned_ = 40;
-};
-
-std::string in_row(const std::string& what, int cells, double dt, double eps_a) {
-  return fmt::format("{}, {} cells across, dt {:.3g}, eps_a {}", what, cells, dt, eps_a);
-}
-
-/// The rows of Table 2 in which these solvers have run; with a reader of their means.
-void for_rows(const Twists& twists, double dt, const std::vector<double>& tolerances,
-              const std::vector<std::string>& solvers,
-              const std::function<void(int, double, const std::function<double(const std::string&)>&)>& body) {
-  for (int cells : twists.cells())
-    for (double eps_a : tolerances) {
-      std::vector<TwistKey> keys;
-      for (const std::string& solver : solvers) keys.push_back({cells, dt, eps_a, solver, ""});
-      if (!twists.has(keys)) continue;
-      body(cells, eps_a, [&](const std::string& solver) {
-        return twists.get({cells, dt, eps_a, solver, ""}).per_step_mean();
-      });
-    }
-}
-
-std::vector<TwistKey> table_keys(const Twists& twists, const std::vector<double>& steps,
-                                 const std::vector<double>& tolerances) {
-  std::vector<TwistKey> keys;
-  for (int cells : twists.cells())
-    for (double dt : steps)
-      for (double eps_a : tolerances)
-        for (const std::string& solver : four_solvers()) keys.push_back({cells, dt, eps_a, solver, ""});
-  return keys;
-}
-
-/// Looked at again after every run: what fails in one row fails, while to hold it takes all of them.
-void settle_table_2(Context& context, const Twists& twists) {
-  // Quick runs are judged at the fine tolerance, against the rows of 17.7 thousand vertices.
-  const std::vector<double> both = {kTwistFine, kTwistCoarse};
-  const std::vector<double> judged = context.quick() ? std::vector{kTwistFine} : both;
-  Decision moderate("pitfalls/table-2/h-1-30"), large("pitfalls/table-2/h-1-3");
-  for (Decision* decision : {&moderate, &large}) {
-    const double dt = decision == &moderate ? kModerate : kLarge;
-    twists.compares(*decision, table_keys(twists, {dt}, judged));
-    for (const std::string& solver : four_solvers())
-      for_rows(twists, dt, judged, {solver}, [&](int cells, double eps_a, const auto& row) {
-        const bool fine_mesh = !context.quick() && cells != twists.cells().front();
-        const double printed = published(dt, fine_mesh, eps_a, solver);
-        const double within = dt < 0.1 && solver != "PN" ? 0.20 : 0.33;
-        decision->between(in_row(solver, cells, dt, eps_a), row(solver), (1 - within) * printed,
-                          (1 + within) * printed);
-        if (decision->verdict() != Verdict::fails || solver != "N") return;
-        const TrialTotals& newton = twists.get({cells, dt, eps_a, "N", ""});
-        decision->because(
-            fmt::format("the paper prints neither its motion nor its size; here N meets an indefinite matrix in {} of "
-                        "{} iterations and turns {} directions round",
-                        newton.count(&Iteration::indefinite), newton.iterations, newton.count(&Iteration::turned)));
-      });
-    context.settle(*decision);
-  }
-
-  Decision equal("pitfalls/table-2/h-1-30/equal"), over_n("pitfalls/table-2/h-1-30/pn-over-n"),
-      order("pitfalls/table-2/h-1-3/order"), kn_over("pitfalls/table-2/h-1-3/kn-over-pdn"),
-      pn_over("pitfalls/table-2/h-1-3/pn-over-pdn"), tolerance("pitfalls/table-2/tolerance-cost"),
-      magnitude("pitfalls/table-2/h-1-3/newton-order-of-magnitude"), trend("pitfalls/table-2/mesh-trend");
-  twists.compares(equal, table_keys(twists, {kModerate}, both));
-  twists.compares(over_n, table_keys(twists, {kModerate}, judged));
-  for (Decision* d : {&order, &kn_over, &pn_over, &magnitude})
-    twists.compares(*d, table_keys(twists, {kLarge}, judged));
-  twists.compares(tolerance, table_keys(twists, {kModerate, kLarge}, both));
-  twists.compares(trend, table_keys(twists, {kModerate, kLarge}, judged));
-  trend.needs(twists.cells().size() == 2, "two meshes");
-  for (const char* solver : {"PDN", "KN"})
-    for_rows(twists, kModerate, both, {solver, "N"}, [&](int cells, double eps_a, const auto& row) {
-      equal.at_most(in_row(fmt::format("|{}/N - 1|", solver), cells, kModerate, eps_a),
-                    std::abs(row(solver) / row("N") - 1), 0.01);
-    });
-  for_rows(twists, kModerate, judged, {"PN", "N"}, [&](int cells, double eps_a, const auto& row) {
-    over_n.at_least(in_row("PN/N", cells, kModerate, eps_a), row("PN") / row("N"), 3.6);
-  });
-  const std::pair<const char*, const char*> rising[] = {{"PDN", "KN"}, {"KN", "PN"}, {"PN", "N"}};
-  for (const auto& [less, more] : rising)
-    for_rows(twists, kLarge, judged, {less, more}, [&](int cells, double eps_a, const auto& row) {
-      order.below(in_row(less, cells, kLarge, eps_a), row(less), row(more));
-    });
-  for_rows(twists, kLarge, judged, {"PDN", "KN"}, [&](int cells, double eps_a, const auto& row) {
-    kn_over.between(in_row("KN/PDN", cells, kLarge, eps_a), row("KN") / row("PDN"), 1.2, 1.5);
-  });
-  for_rows(twists, kLarge, judged, {"PN", "PDN"}, [&](int cells, double eps_a, const auto& row) {
-    pn_over.at_least(in_row("PN/PDN", cells, kLarge, eps_a), row("PN") / row("PDN"), 2.6);
-  });
-  for (const char* solver : {"PDN", "KN"})
-    for_rows(twists, kLarge, judged, {"N", solver}, [&](int cells, double eps_a, const auto& row) {
-      magnitude.at_least(in_row(fmt::format("N/{}", solver), cells, kLarge, eps_a), row("N") / row(solver),
-                         cells == twists.cells().front() && *solver == 'K' ? 9 : 10);
-    });
-  for (int cells : twists.cells()) {
-    const auto is_there = [&](double dt, const std::string& solver) {
-      return twists.has({{cells, dt, kTwistFine, solver, ""}, {cells, dt, kTwistCoarse, solver, ""}});
-    };
-    const auto value = [&](double dt, double eps_a, const std::string& solver) {
-      return twists.get({cells, dt, eps_a, solver, ""}).per_step_mean();
-    };
-    const auto extra = [&](const std::string& solver) {
-      return value(kModerate, kTwistFine, solver) - value(kModerate, kTwistCoarse, solver);
-    };
-    for (const char* solver : {"N", "PDN", "KN"})
-      if (is_there(kModerate, solver))
-        equal.at_most(fmt::format("{}, fine minus coarse, {} cells across", solver, cells), extra(solver), 1.5);
-    for (double dt : {kModerate, kLarge}) {
-      if (!is_there(dt, "PN")) continue;
-      const double PN = value(dt, kTwistFine, "PN") / value(dt, kTwistCoarse, "PN");
-      tolerance.at_least(fmt::format("PN, fine over coarse, {} cells across, dt {:.3g}", cells, dt), PN, 1.35);
-      for (const char* solver : {"N", "PDN", "KN"})
-        if (is_there(dt, solver))
-          tolerance.above(fmt::format("PN's ratio against {}'s, {} cells across, dt {:.3g}", solver, cells, dt), PN,
-                          value(dt, kTwistFine, solver) / value(dt, kTwistCoarse, solver));
-    }
-    if (is_there(kModerate, "PN") && is_there(kModerate, "N"))
-      tolerance.at_least(fmt::format("PN's extra iterations, {} cells across, dt 1/30", cells), extra("PN"),
-                         5 * extra("N"));
-  }
-  for (double dt : {kModerate, kLarge})
-    for (double eps_a : judged)
-      for (const std::string& solver : four_solvers()) {
-        const TwistKey fine = {twists.cells().back(), dt, eps_a, solver, ""},
-                       coarse = {twists.cells().front(), dt, eps_a, solver, ""};
-        if (!twists.has({fine, coarse}) || (solver == "N" && dt == kModerate)) continue;
-        const double growth = twists.get(fine).per_step_mean() / twists.get(coarse).per_step_mean();
-        const std::string what = fmt::format("{}, fine over coarse mesh, dt {:.3g}, eps_a {}", solver, dt, eps_a);
-        if (solver == "N")
-          trend.at_least(what, growth, 1.2);
-        else if (solver == "PN")
-          trend.at_most(what, growth, 1.02);
-        else
-          trend.at_most(what, std::abs(growth - 1), 0.25);
-      }
-  for (Decision* d : {&equal, &over_n, &order, &kn_over, &pn_over, &tolerance, &magnitude, &trend}) context.settle(*d);
-}
-
-void settle_steps(Context& context, const Twists& twists) {
-  Decision smaller("pitfalls/section-6/smaller-step-costs-more"), moderate("pitfalls/fig-10/moderate");
-  twists.compares(smaller, table_keys(twists, {kModerate, kLarge}, {kTwistFine}));
-  for (int cells : twists.cells())
-    for (const std::string& solver : four_solvers()) {
-      const TwistKey small = {cells, kModerate, kTwistFine, solver, ""},
-                     large = {cells, kLarge, kTwistFine, solver, ""};
-      if (!twists.has({small, large})) continue;
-      const double ratio = double(twists.get(small).iterations) / twists.get(large).iterations;
-      const std::string what = fmt::format("{}, iterations at 1/30 over 1/3 s, {} cells across", solver, cells);
-      if (solver == "N")
-        smaller.below(what, ratio, 1);
-      else
-        smaller.at_least(what, ratio, solver == "KN" ? 2 : 2.5);
-      if (solver == "N" && ratio >= 1)
-        smaller.because(
-            fmt::format("N takes {} iterations in steps of 1/30 s and {} in steps of 1/3 s, of which {} "
-                        "meet an indefinite matrix: the large steps are not hard for it here",
-                        twists.get(small).iterations, twists.get(large).iterations,
-                        twists.get(large).count(&Iteration::indefinite)));
-    }
-  context.settle(smaller);
-
-  const int finest = twists.cells().back();
-  const auto run = [&](const std::string& solver) { return TwistKey{finest, kModerate, kTwistFine, solver, ""}; };
-  for (const std::string& solver : four_solvers()) twists.compares(moderate, {run(solver)});
-  const auto counts = [&](const std::string& solver) {
-    const bool is_whole = twists.has({run(solver)}) && twists.get(run(solver)).completed();
-    return is_whole ? twists.get(run(solver)).per_step : std::vector<int>{};
-  };
-  const std::vector<int> N = counts("N"), PN = counts("PN");
-  if (!N.empty()) {
-    for (const char* solver : {"PDN", "KN"}) {
-      const std::vector<int> other = counts(solver);
-      if (other.empty()) continue;
-      int same = 0;
-      for (std::size_t s = 0; s < N.size(); ++s) same += other[s] == N[s];
-      moderate.at_least(fmt::format("share of steps in which {} equals N", solver), double(same) / double(N.size()),
-                        0.95);
-    }
-    const auto [least, most] = std::minmax_element(N.begin() + 4, N.end());
-    moderate.at_most("N's band over steps 5 to 90", *most - *least, 2);
-  }
-  if (!PN.empty()) {
-    std::vector<double> climbing(PN.begin(), PN.end()), number;
-    for (std::size_t s = 0; s < PN.size(); ++s) number.push_back(double(s));
-    moderate.at_least("rank correlation of PN's count with the step", spearman(climbing, number), 0.7);
-    moderate.at_least("PN, last 20 steps over steps 5 to 24",
-                      mean({climbing.end() - 20, climbing.end()}) / mean({climbing.begin() + 4, climbing.begin() + 24}),
-                      2);
-  }
-  context.settle(moderate);
-}
 
 /// Section 8.3: the same runs at both tolerances, beside the swinging beam.
 void decide_alike(Context& context, const Twists& twists) {
@@ -300,7 +29,7 @@ void decide_alike(Context& context, const Twists& twists) {
   };
   const int cells = twists.cells().front();
   for (const std::string& solver : four_solvers()) {
-    for (const double dt : {kModerate, kLarge}) {
+    for (const double dt : {kTwistModerate, kTwistLarge}) {
       const TwistKey coarse = {cells, dt, kTwistCoarse, solver, ""}, fine = {cells, dt, kTwistFine, solver, ""};
       if (twists.get(coarse).completed() && twists.get(fine).completed())
         compare(fmt::format("twisting beam at {:.3g} s, {}", dt, solver), twists.states(coarse), twists.states(fine));
@@ -330,7 +59,7 @@ void decide_alike(Context& context, const Twists& twists) {
 void run_variants(Context& context, Twists& twists) {
   const int cells = twists.cells().front();
   const auto key = [&](const std::string& solver, const std::string& variant, double eps_a = kTwistFine) {
-    return TwistKey{cells, kLarge, eps_a, solver, variant};
+    return TwistKey{cells, kTwistLarge, eps_a, solver, variant};
   };
   Decision countdown("pitfalls/section-5/countdown");
   double best = 1e300;
@@ -365,7 +94,7 @@ void run_variants(Context& context, Twists& twists) {
 
   Decision rule("pitfalls/section-5/alpha-heuristic");
   for (double eps_a : {kTwistFine, kTwistCoarse}) {
-    const TwistKey with = {cells, kLarge, eps_a, "PDN", ""}, without = key("PDN", "ignores short steps", eps_a);
+    const TwistKey with = {cells, kTwistLarge, eps_a, "PDN", ""}, without = key("PDN", "ignores short steps", eps_a);
     twists.run(with, {.cells = cells});
     twists.run(without, {.cells = cells}, [](NewtonOptions& o) { o.on_demand.after_short_steps = false; });
     twists.compares(rule, {with, without});
@@ -377,8 +106,8 @@ void run_variants(Context& context, Twists& twists) {
   if (rule.verdict() == Verdict::fails)
     rule.because(
         fmt::format("on the beam of {} cells across {} of the rule's {} iterations are projected, {} without it", cells,
-                    twists.get({cells, kLarge, kTwistFine, "PDN", ""}).projected_iterations,
-                    twists.get({cells, kLarge, kTwistFine, "PDN", ""}).iterations,
+                    twists.get({cells, kTwistLarge, kTwistFine, "PDN", ""}).projected_iterations,
+                    twists.get({cells, kTwistLarge, kTwistFine, "PDN", ""}).iterations,
                     twists.get(key("PDN", "ignores short steps")).projected_iterations));
   context.decide(rule);
 
@@ -428,8 +157,8 @@ void decide_penalty(Context& context, Twists& twists) {
   const double per_node = mean_penalty(*twisting_beam_model({.cells = meshes.front()}));
   for (std::size_t m = 0; m < 2; ++m) {
     const int cells = meshes.at(m);
-    const TwistKey by_mass = {cells, kModerate, kTwistFine, "PDN", ""};
-    const TwistKey by_node = {cells, kModerate, kTwistFine, "PDN", "the same for every node"};
+    const TwistKey by_mass = {cells, kTwistModerate, kTwistFine, "PDN", ""};
+    const TwistKey by_node = {cells, kTwistModerate, kTwistFine, "PDN", "the same for every node"};
     twists.run(by_mass, {.cells = cells});
     twists.run(by_node, {.cells = cells, .per_node = per_node});
     twists.compares(consistent, {by_mass, by_node});
@@ -495,10 +224,10 @@ class Fig9 {
 
  private:
   TwistKey direct(const std::string& solver, double eps_a) const {
-    return {cells_, kModerate, eps_a, solver, seconds_ == 3 ? "direct" : "direct, in less time"};
+    return {cells_, kTwistModerate, eps_a, solver, seconds_ == 3 ? "direct" : "direct, in less time"};
   }
   TwistKey penalty(const std::string& solver, double eps_a) const {
-    return {cells_, kModerate, eps_a, solver, seconds_ == 3 ? "" : "in less time"};
+    return {cells_, kTwistModerate, eps_a, solver, seconds_ == 3 ? "" : "in less time"};
   }
   std::vector<TwistKey> both(const std::string& solver, double eps_a) const {
     return {direct(solver, eps_a), penalty(solver, eps_a)};
@@ -526,8 +255,8 @@ void settle_direct_inverts(Context& context, const Twists& twists) {
   Decision inverts("pitfalls/section-10.2.2/direct-inverts");
   inverts.note("calibrated", 1);
   for (int cells : twists.cells())
-    for (double dt : {kModerate, kLarge}) {
-      const bool goes_through = cells == twists.cells().front() && dt == kModerate;
+    for (double dt : {kTwistModerate, kTwistLarge}) {
+      const bool goes_through = cells == twists.cells().front() && dt == kTwistModerate;
       for (const std::string& solver : four_solvers()) {
         const std::string name = fmt::format("{}, {} cells across, dt {:.3g}", solver, cells, dt);
         const TwistKey key = {cells, dt, kTwistFine, solver, "direct"};
@@ -540,7 +269,7 @@ void settle_direct_inverts(Context& context, const Twists& twists) {
         if (!as_asked) inverts.because(fmt::format("{} ends as {} after {} steps", name, t.outcome, t.steps));
       }
     }
-  twists.compares(inverts, table_keys(twists, {kModerate, kLarge}, {kTwistFine}));
+  twists.compares(inverts, table_keys(twists, {kTwistModerate, kTwistLarge}, {kTwistFine}));
   context.settle(inverts);
 }
 
@@ -550,7 +279,6 @@ void run_twisting_beam(Context& context) {
   Fig9 fig_9(context, twists);
   const auto settle = [&] {
     settle_table_2(context, twists);
-    settle_steps(context, twists);
     fig_9.settle(context);
     settle_direct_inverts(context, twists);
   };
@@ -569,25 +297,25 @@ void run_twisting_beam(Context& context) {
   };
   // In the order in which counterexamples cost least, the coarser beam first.
   const int coarse = twists.cells().front();
-  for (const char* solver : {"PDN", "N", "KN", "PN"}) run({coarse, kLarge, kTwistFine, solver, ""});
-  if (!context.quick()) run({coarse, kLarge, kTwistFine, "N", "direct"});
+  for (const char* solver : {"PDN", "N", "KN", "PN"}) run({coarse, kTwistLarge, kTwistFine, solver, ""});
+  if (!context.quick()) run({coarse, kTwistLarge, kTwistFine, "N", "direct"});
   run_fig_9(context.quick() ? std::vector<std::string>{"N", "PN"} : std::vector<std::string>{"N", "PDN", "KN"},
             kTwistFine);
   if (context.stopped()) return;
   run_variants(context, twists);
-  for (const double dt : {kLarge, kModerate})
+  for (const double dt : {kTwistLarge, kTwistModerate})
     for (const char* solver : {"N", "PDN", "KN"}) run({coarse, dt, kTwistCoarse, solver, ""});
-  for (const double dt : {kLarge, kModerate})
+  for (const double dt : {kTwistLarge, kTwistModerate})
     for (const double eps_a : {kTwistCoarse, kTwistFine}) run({coarse, dt, eps_a, "PN", ""});
   if (!context.quick()) {
     run_fig_9({"N", "PDN", "KN", "PN"}, kTwistCoarse);
     run_fig_9({"PN"}, kTwistFine);
   }
-  for (const TwistKey& key : table_keys(twists, {kLarge, kModerate}, {kTwistFine, kTwistCoarse})) run(key);
+  for (const TwistKey& key : table_keys(twists, {kTwistLarge, kTwistModerate}, {kTwistFine, kTwistCoarse})) run(key);
   if (context.stopped()) return;
   decide_penalty(context, twists);
   if (!context.quick())
-    for (TwistKey key : table_keys(twists, {kLarge, kModerate}, {kTwistFine})) {
+    for (TwistKey key : table_keys(twists, {kTwistLarge, kTwistModerate}, {kTwistFine})) {
       key.variant = "direct";
       run(key);
     }
