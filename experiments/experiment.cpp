@@ -101,6 +101,7 @@ void Context::decide(Decision decision) {
   if (stopped()) decision.leave_undecided("the run reaches its end");
   open_.erase(decision.id());
   decisions_.push_back(std::move(decision));
+  listener_.on_decision(decisions_.back());
 }
 
 void Context::settle(const Decision& decision) {
@@ -196,6 +197,7 @@ Json results(const Experiment& experiment, const Context& context, const Ending&
           {"commit", commit()},
           {"machine", {{"processor", machine.processor}, {"cores", machine.cores}}},
           {"seconds", ending.seconds},
+          {"processor_seconds", ending.processor_seconds},
           {"unfinished", ending.unfinished},
           {"claims", claims},
           {"checks", checks},

@@ -33,6 +33,7 @@ class Context {
  public:
   struct Listener {
     std::function<void(const Json& row)> on_row = [](const Json&) {};
+    std::function<void(const Decision&)> on_decision = [](const Decision&) {};
     /// `done` in [0, 1] of the whole experiment.
     std::function<void(double done, const std::string& what)> on_progress = [](double, const std::string&) {};
     std::function<bool()> stop = [] { return false; };
@@ -112,7 +113,8 @@ std::map<std::string, std::string> complete_options(const Experiment& experiment
 /// How a run stands when its results are written.
 struct Ending {
   double seconds = 0;
-  std::string unfinished;  ///< why it is not at its end; empty when it is
+  std::string unfinished;        ///< why it is not at its end; empty when it is
+  double processor_seconds = 0;  ///< of all threads: what it took of a machine that other programs share
 };
 /// The result as it goes into results.json: experiment, size, options, commit, machine, seconds, claims, checks, rows,
 /// curves. Every claim of the experiment is among the claims, undecided with a reason where the run did not decide it.

@@ -64,7 +64,8 @@ Json recorded_form(const Json& result) {
     out[key] = result.at(key);
   if (out["options"].contains("meshes"))
     out["options"]["meshes"] = std::filesystem::path(out["options"]["meshes"].get<std::string>()).filename().string();
-  out["seconds"] = shortened(result.at("seconds"));
+  for (const char* key : {"seconds", "processor_seconds"})
+    if (result.contains(key)) out[key] = shortened(result.at(key));
   out["claims"] = Json::array();
   for (const Json& claim : result.at("claims")) out["claims"].push_back(shortened(claim));
   out["checks"] = Json::array();

@@ -246,11 +246,13 @@ std::string charts(const std::string& title, const std::string& name, const std:
 
 std::string run(const Archive& archive, const Experiment& experiment, const Json& result) {
   const bool quick = result.value("size", "") == "quick";
-  std::string text = fmt::format("<p><b>{} size</b> <span class=soft>commit <code>{}</code>, {} ({} cores), {:.1f} s{}",
-                                 quick ? "Quick" : "Full", result.value("commit", "?"),
-                                 html::escaped(result["machine"].value("processor", "?")),
-                                 result["machine"].value("cores", 0), result.value("seconds", 0.0),
-                                 result.value("unfinished", "").empty() ? "" : "; " + result.value("unfinished", ""));
+  const double processor = result.value("processor_seconds", 0.0);
+  std::string text = fmt::format(
+      "<p><b>{} size</b> <span class=soft>commit <code>{}</code>, {} ({} cores), {:.1f} s{}{}",
+      quick ? "Quick" : "Full", result.value("commit", "?"), html::escaped(result["machine"].value("processor", "?")),
+      result["machine"].value("cores", 0), result.value("seconds", 0.0),
+      processor > 0 ? fmt::format(", {:.1f} s of processor time", processor) : "",
+      result.value("unfinished", "").empty() ? "" : "; " + result.value("unfinished", ""));
   for (const auto& [key, value] : result.at("options").items())
     if (!value.get<std::string>().empty()) text += fmt::format("; {} = {}", key, html::escaped(value));
   text += "</span></p>";
