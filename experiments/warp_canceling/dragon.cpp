@@ -116,6 +116,8 @@ void run_warp_dragon(Context& context) {
       d->awaits(has_lattice, "the sculpture").awaits(context.quick(), "sculptures at E = 5e7 and of 329 thousand tets");
       for (const auto& [name, body] : bodies) {
         d->needs(body->found(), name + ": " + look);
+        if (d != &dominates)
+          d->needs(bounces(body->full) >= 2, fmt::format("{}: it bounces twice ({} times)", name, bounces(body->full)));
         needs_a_core(*d, body->cg.frames.measured), needs_a_core(*d, body->wc.frames.measured);
       }
     }
