@@ -34,7 +34,8 @@ Json shortened(const Json& value) {
 
 bool is_stopped(const Json& result) { return !result.value("unfinished", "").empty(); }
 
-/// What a stopped run left undecided and an earlier one had decided stays, with that run's commit and options.
+/// What a stopped run left undecided and an earlier one had decided stays, with that run's commit, and with its options
+/// and machine where they are others.
 void keep_decided(Json& run, const Json& before) {
   const auto is_undecided = [](const Json& c) { return c.value("verdict", "") == "undecided"; };
   for (Json& now : run["claims"])
@@ -42,8 +43,8 @@ void keep_decided(Json& run, const Json& before) {
       if (then.at("id") != now.at("id") || is_undecided(then) || !is_undecided(now)) continue;
       now = then;
       now["commit"] = then.value("commit", before.at("commit").get<std::string>());
-      if (const Json options = then.value("options", before.at("options")); options != run.at("options"))
-        now["options"] = options;
+      for (const char* key : {"options", "machine"})
+        if (const Json own = then.value(key, before.at(key)); own != run.at(key)) now[key] = own;
     }
 }
 
