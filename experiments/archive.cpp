@@ -86,7 +86,8 @@ std::vector<Unrun> not_run_at_full_size(const Archive& archive) {
   for (const Experiment& experiment : catalogue()) {
     const Json* full = archive.result(experiment.name, false);
     const bool is_begun = full != nullptr && !full->value("unfinished", "").empty();
-    Unrun entry{&experiment, 0, is_begun ? full->value("seconds", 0.0) / 3600 : 0, full_cost(experiment.name)};
+    Unrun entry{&experiment, 0, is_begun ? full->value("processor_seconds", full->value("seconds", 0.0)) / 3600 : 0,
+                full_cost(experiment.name)};
     for (const Claim* claim : claims_of(experiment.name)) {
       const Outcome outcome = archive.outcome(*claim, false);
       entry.claims += outcome.claim == nullptr || outcome.is_open();

@@ -29,6 +29,18 @@ std::string shown(double value) {
   return number_or_word(value).get<std::string>();
 }
 
+void add_once(std::vector<std::string>& list, const std::string& what) {
+  if (std::find(list.begin(), list.end(), what) == list.end()) list.push_back(what);
+}
+
+/// The first few, and how many more.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t kNamed = 3;
+  const std::string first =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + std::ptrdiff_t(std::min(kNamed, names.size())), "; "));
+  return names.size() > kNamed ? fmt::format("{} and {} more", first, names.size() - kNamed) : first;
+}
+
 }  // namespace
 
 const char* to_string(Verdict verdict) {
@@ -38,7 +50,12 @@ const char* to_string(Verdict verdict) {
 Decision::Decision(const std::string& id) : id_(claim(id).id) {}
 
 Decision& Decision::needs(bool happened, const std::string& what) {
-  if (!happened && std::find(missing_.begin(), missing_.end(), what) == missing_.end()) missing_.push_back(what);
+  if (!happened) add_once(missing_, what);
+  return *this;
+}
+
+Decision& Decision::awaits(bool is_there, const std::string& what) {
+  if (!is_there) add_once(awaited_, what);
   return *this;
 }
 
@@ -93,13 +110,13 @@ Verdict Decision::verdict() const {
     if (!p.finite) return Verdict::undecided;
   for (const Part& p : parts_)
     if (!p.met) return Verdict::fails;
-  return Verdict::holds;
+  return awaited_.empty() ? Verdict::holds : Verdict::undecided;
 }
 
 std::string Decision::why() const {
   std::vector<std::string> reasons;
   for (const std::string& what : missing_) reasons.push_back(fmt::format("did not happen: {}", what));
-  if (missing_.empty() && parts_.empty()) reasons.push_back("nothing was compared");
+  if (missing_.empty() && awaited_.empty() && parts_.empty()) reasons.push_back("nothing was compared");
   for (const Part& p : parts_) {
     if (!p.finite)
       reasons.push_back(
@@ -108,6 +125,9 @@ std::string Decision::why() const {
       reasons.push_back(fmt::format("{} is {:.4g}, {} was asked", p.what, p.value, p.asked));
   }
   if (!reason_.empty()) reasons.push_back(reason_);
+  if (!awaited_.empty())
+    reasons.push_back(
+        fmt::format("{}: {}", verdict() == Verdict::fails ? "not run, as this decides" : "not run", listed(awaited_)));
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 

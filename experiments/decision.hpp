@@ -20,6 +20,7 @@ const char* to_string(Verdict verdict);
 ///
 /// The claim holds when every part does, and fails when one does not; it is undecided when something the test needs did
 /// not happen, when a number on either side of a comparison is not finite, or when there was no comparison at all.
+/// Runs that are still to come keep a claim from holding, not from failing: one counterexample decides.
 class Decision {
  public:
   /// Throws std::invalid_argument for an id that is not in the register.
@@ -27,6 +28,8 @@ class Decision {
 
   /// What the test presupposes: "newton completes", "the body touches the floor".
   Decision& needs(bool happened, const std::string& what);
+  /// What the test compares and may not have been run yet: without it the claim cannot hold.
+  Decision& awaits(bool is_there, const std::string& what);
 
   Decision& at_most(const std::string& what, double value, double bound);
   Decision& below(const std::string& what, double value, double bound);
@@ -46,6 +49,8 @@ class Decision {
 
   const std::string& id() const { return id_; }
   Verdict verdict() const;
+  /// Whether more runs could change the verdict.
+  bool is_open() const { return verdict() == Verdict::undecided && !awaited_.empty(); }
   std::string why() const;
   /// {id, verdict, measured, why, parts}, as in results.json.
   Json json() const;
@@ -60,7 +65,7 @@ class Decision {
   Decision& compare(const std::string& what, double value, const char* relation, double bound, bool met);
 
   std::string id_, reason_;
-  std::vector<std::string> missing_;
+  std::vector<std::string> missing_, awaited_;
   std::vector<Part> parts_;
   Json notes_ = Json::object();
 };

@@ -99,7 +99,17 @@ void Context::decide(Decision decision) {
       throw std::invalid_argument(fmt::format("claim '{}' is decided twice in one run", decision.id()));
   if (quick_ && own.quick == "none") decision.leave_undecided("a run at full size, without which it is not decided");
   if (stopped()) decision.leave_undecided("the run reaches its end");
+  open_.erase(decision.id());
   decisions_.push_back(std::move(decision));
+  listener_.on_decision(decisions_.back());
+}
+
+void Context::settle(const Decision& decision) {
+  const bool is_decided = std::any_of(decisions_.begin(), decisions_.end(),
+                                      [&](const Decision& other) { return other.id() == decision.id(); });
+  if (is_decided) return;
+  if (!decision.is_open()) return decide(decision);
+  open_.insert_or_assign(decision.id(), decision);
 }
 
 void Context::check(Check check) {
@@ -160,6 +170,8 @@ Json results(const Experiment& experiment, const Context& context, const Ending&
         std::find_if(decisions.begin(), decisions.end(), [&](const auto& d) { return d.id() == own->id; });
     if (decided != decisions.end()) {
       claims.push_back(decided->json());
+    } else if (const auto open = context.open().find(own->id); open != context.open().end()) {
+      claims.push_back(open->second.json());
     } else {
       const bool full_only = context.quick() && own->quick == "none";
       const std::string why = full_only ? kFullOnly : ending.unfinished.empty() ? kNotMeasured : ending.unfinished;
@@ -185,6 +197,7 @@ Json results(const Experiment& experiment, const Context& context, const Ending&
           {"commit", commit()},
           {"machine", {{"processor", machine.processor}, {"cores", machine.cores}}},
           {"seconds", ending.seconds},
+          {"processor_seconds", ending.processor_seconds},
           {"unfinished", ending.unfinished},
           {"claims", claims},
           {"checks", checks},

@@ -33,6 +33,7 @@ class Context {
  public:
   struct Listener {
     std::function<void(const Json& row)> on_row = [](const Json&) {};
+    std::function<void(const Decision&)> on_decision = [](const Decision&) {};
     /// `done` in [0, 1] of the whole experiment.
     std::function<void(double done, const std::string& what)> on_progress = [](double, const std::string&) {};
     std::function<bool()> stop = [] { return false; };
@@ -59,6 +60,9 @@ class Context {
   /// Hands over a claim's verdict; after a request to stop it is undecided, as what it is made of may be incomplete.
   /// Throws std::invalid_argument for a claim of another experiment and for a second verdict on the same.
   void decide(Decision decision);
+  /// Hands it over as soon as no further run can change it, for claims that are looked at again after every run. Until
+  /// then the last look is kept for the results, where the claim is undecided; once it is decided nothing happens.
+  void settle(const Decision& decision);
   void check(Check check);
   /// A file beside results.json: a chart (.svg) or a picture of the scene (.png), which the report shows.
   void file(std::string name, std::string content) { files_[std::move(name)] = std::move(content); }
@@ -71,6 +75,8 @@ class Context {
   const std::vector<Json>& rows() const { return rows_; }
   const std::vector<Json>& curves() const { return curves_; }
   const std::vector<Decision>& decisions() const { return decisions_; }
+  /// Claims that await further runs, by their ids.
+  const std::map<std::string, Decision>& open() const { return open_; }
   const std::vector<Check>& checks() const { return checks_; }
   const std::map<std::string, std::string>& files() const { return files_; }
 
@@ -82,6 +88,7 @@ class Context {
   std::vector<Json> rows_;
   std::vector<Json> curves_;
   std::vector<Decision> decisions_;
+  std::map<std::string, Decision> open_;
   std::vector<Check> checks_;
   std::map<std::string, std::string> files_;
 };
@@ -106,7 +113,8 @@ std::map<std::string, std::string> complete_options(const Experiment& experiment
 /// How a run stands when its results are written.
 struct Ending {
   double seconds = 0;
-  std::string unfinished;  ///< why it is not at its end; empty when it is
+  std::string unfinished;        ///< why it is not at its end; empty when it is
+  double processor_seconds = 0;  ///< of all threads: what it took of a machine that other programs share
 };
 /// The result as it goes into results.json: experiment, size, options, commit, machine, seconds, claims, checks, rows,
 /// curves. Every claim of the experiment is among the claims, undecided with a reason where the run did not decide it.

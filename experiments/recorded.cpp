@@ -1,6 +1,5 @@
 #include "experiments/recorded.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -35,16 +34,18 @@ Json shortened(const Json& value) {
 
 bool is_stopped(const Json& result) { return !result.value("unfinished", "").empty(); }
 
-std::ptrdiff_t decided(const Json& result) {
-  const Json& claims = result.at("claims");
-  return std::count_if(claims.begin(), claims.end(),
-                       [](const Json& c) { return c.value("verdict", "") != "undecided"; });
-}
-
-/// Whether a run leaves the record as it is: one that was stopped, where the recorded one reached its end or decides
-/// more.
-bool is_less(const Json& result, const Json& recorded) {
-  return is_stopped(result) && (!is_stopped(recorded) || decided(result) < decided(recorded));
+/// What a stopped run left undecided and an earlier one had decided stays, with that run's commit, and with its options
+/// and machine where they are others.
+void keep_decided(Json& run, const Json& before) {
+  const auto is_undecided = [](const Json& c) { return c.value("verdict", "") == "undecided"; };
+  for (Json& now : run["claims"])
+    for (const Json& then : before.at("claims")) {
+      if (then.at("id") != now.at("id") || is_undecided(then) || !is_undecided(now)) continue;
+      now = then;
+      now["commit"] = then.value("commit", before.at("commit").get<std::string>());
+      for (const char* key : {"options", "machine"})
+        if (const Json own = then.value(key, before.at(key)); own != run.at(key)) now[key] = own;
+    }
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ Json recorded_form(const Json& result) {
     out[key] = result.at(key);
   if (out["options"].contains("meshes"))
     out["options"]["meshes"] = std::filesystem::path(out["options"]["meshes"].get<std::string>()).filename().string();
-  out["seconds"] = shortened(result.at("seconds"));
+  for (const char* key : {"seconds", "processor_seconds"})
+    if (result.contains(key)) out[key] = shortened(result.at(key));
   out["claims"] = Json::array();
   for (const Json& claim : result.at("claims")) out["claims"].push_back(shortened(claim));
   out["checks"] = Json::array();
@@ -80,10 +82,14 @@ int record(const Archive& archive, const std::filesystem::path& folder) {
       const Json* result = archive.result(experiment.name, quick);
       if (result == nullptr || !archive.is_own(*result)) continue;
       const Json* there = before.result(experiment.name, quick);
-      if (there != nullptr && is_less(*result, *there)) continue;
+      Json kept = recorded_form(*result);
+      if (there != nullptr && is_stopped(*result)) {
+        if (!is_stopped(*there)) continue;
+        keep_decided(kept, *there);
+      }
       const std::filesystem::path place = result_folder(folder, experiment.name, quick);
       std::filesystem::create_directories(place);
-      write_atomically(place / "results.json", recorded_form(*result).dump(1) + "\n");
+      write_atomically(place / "results.json", kept.dump(1) + "\n");
       ++written;
     }
   return written;

@@ -17,7 +17,7 @@ Json recorded_form(const Json& result);
 
 /// Writes the results of an archive's own folder into `folder` as they are recorded, FOLDER/full/PAPER-EXPERIMENT and
 /// FOLDER/quick/PAPER-EXPERIMENT, over what is there; but a run that was stopped takes the place of a stopped one only,
-/// and not of one that decides more. Returns how many were written.
+/// and where it decided nothing keeps what that had decided. Returns how many were written.
 int record(const Archive& archive, const std::filesystem::path& folder);
 
 }  // namespace pliant::experiments

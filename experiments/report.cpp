@@ -122,6 +122,12 @@ std::string reason(const Claim& claim, const Outcome& outcome) {
   return html::escaped(outcome.claim->value("why", ""));
 }
 
+/// The commit of a verdict that an earlier run than the experiment's last has left.
+std::string earlier_commit(const Outcome& outcome) {
+  if (outcome.claim == nullptr || !outcome.claim->contains("commit")) return "";
+  return fmt::format("<span class=size>by <code>{}</code></span>", outcome.claim->value("commit", "").substr(0, 9));
+}
+
 /// What the quick run says beside the full one.
 std::string quick_beside(const Archive& archive, const Claim& claim, const Outcome& outcome) {
   if (outcome.size != "full") return "";
@@ -166,12 +172,12 @@ std::string claim_table(const Archive& archive, const std::string& paper) {
   for (const auto& [judged, outcome] : judged_claims(archive, paper)) {
     const Claim& claim = *judged;
     text += fmt::format(
-        "<tr id=\"{}\" data-verdict=\"{}\" data-size=\"{}\"><td>{}{}<td>{}<div class=test>Holds if: "
+        "<tr id=\"{}\" data-verdict=\"{}\" data-size=\"{}\"><td>{}{}{}<td>{}<div class=test>Holds if: "
         "{}</div><code>{}</code> "
         "<a class=run href=\"#{}\">run</a><td>{}<td>{}<td>{}</tr>\n",
         html::anchor(claim.id), outcome.verdict, outcome.size, verdict_badge(outcome),
-        quick_beside(archive, claim, outcome), html::escaped(claim.statement), html::escaped(claim.test), claim.id,
-        html::anchor("run " + claim.experiment),
+        quick_beside(archive, claim, outcome), earlier_commit(outcome), html::escaped(claim.statement),
+        html::escaped(claim.test), claim.id, html::anchor("run " + claim.experiment),
         claim.published.is_null() ? "<span class=soft>no figure</span>" : html::value(claim.published),
         measured_cell(outcome), reason(claim, outcome));
   }
@@ -240,11 +246,13 @@ std::string charts(const std::string& title, const std::string& name, const std:
 
 std::string run(const Archive& archive, const Experiment& experiment, const Json& result) {
   const bool quick = result.value("size", "") == "quick";
-  std::string text = fmt::format("<p><b>{} size</b> <span class=soft>commit <code>{}</code>, {} ({} cores), {:.1f} s{}",
-                                 quick ? "Quick" : "Full", result.value("commit", "?"),
-                                 html::escaped(result["machine"].value("processor", "?")),
-                                 result["machine"].value("cores", 0), result.value("seconds", 0.0),
-                                 result.value("unfinished", "").empty() ? "" : "; " + result.value("unfinished", ""));
+  const double processor = result.value("processor_seconds", 0.0);
+  std::string text = fmt::format(
+      "<p><b>{} size</b> <span class=soft>commit <code>{}</code>, {} ({} cores), {:.1f} s{}{}",
+      quick ? "Quick" : "Full", result.value("commit", "?"), html::escaped(result["machine"].value("processor", "?")),
+      result["machine"].value("cores", 0), result.value("seconds", 0.0),
+      processor > 0 ? fmt::format(", {:.1f} s of processor time", processor) : "",
+      result.value("unfinished", "").empty() ? "" : "; " + result.value("unfinished", ""));
   for (const auto& [key, value] : result.at("options").items())
     if (!value.get<std::string>().empty()) text += fmt::format("; {} = {}", key, html::escaped(value));
   text += "</span></p>";

@@ -87,6 +87,8 @@ Provenance provenance(const Archive& archive) {
     for (bool quick : {false, true})
       if (const Json* result = archive.result(experiment.name, quick)) {
         from.commits.insert(result->value("commit", "?").substr(0, 9));
+        for (const Json& claim : result->at("claims"))
+          if (claim.contains("commit")) from.commits.insert(claim["commit"].get<std::string>().substr(0, 9));
         from.machines.insert(fmt::format("{} ({} cores)", result->at("machine").value("processor", "?"),
                                          result->at("machine").value("cores", 0)));
         from.sizes.insert(result->value("size", "?"));

@@ -9,6 +9,7 @@
 
 #include "commands.hpp"
 #include "experiments/archive.hpp"
+#include "experiments/measure.hpp"
 #include "experiments/plot.hpp"
 #include "interrupt.hpp"
 #include "pliant/base/atomic_file.hpp"
@@ -90,10 +91,12 @@ int run_experiment(const Experiment& experiment, const ReproduceArguments& argum
   std::fflush(stdout);
 
   const auto begin = Clock::now();
+  const experiments::ProcessorTime processor(experiments::ProcessorTime::Of::program);
   ProgressLine progress(Progress::style_of_stderr());
   std::optional<Context> context;
   const auto write = [&](const std::string& unfinished) {
-    const Json results = experiments::results(experiment, *context, {seconds_between(begin, Clock::now()), unfinished});
+    const Json results = experiments::results(experiment, *context,
+                                              {seconds_between(begin, Clock::now()), unfinished, processor.seconds()});
     write_atomically(folder / "results.json", results.dump(2) + "\n");
     return results;
   };
@@ -102,6 +105,12 @@ int run_experiment(const Experiment& experiment, const ReproduceArguments& argum
   listener.on_row = [&](const Json& row) {
     progress.clear();
     fmt::print("{}", experiments::table_line(row));
+    std::fflush(stdout);
+    write("the run has not reached its end");
+  };
+  listener.on_decision = [&](const experiments::Decision& decision) {
+    progress.clear();
+    fmt::print("{:<9} {}\n", experiments::to_string(decision.verdict()), decision.id());
     std::fflush(stdout);
     write("the run has not reached its end");
   };

@@ -30,20 +30,24 @@ class Impacts {
  public:
   explicit Impacts(Context& context) : context_(context) {}
 
-  void run() {
+  /// In the order in which counterexamples cost least: steel takes ten steps, the soft material ninety.
+  void run(const std::function<void()>& look) {
     std::vector<ImpactKey> plan;
-    for (const bool stiff : {false, true})
+    for (const bool stiff : {true, false})
       for (const char* search : {"robust", "standard"})
-        for (double eps_d : {kImpactCoarse, kImpactFine})
-          for (const std::string& solver : four_solvers()) plan.emplace_back(stiff, eps_d, solver, search);
+        for (const std::string& solver : four_solvers())
+          for (double eps_d : {kImpactCoarse, kImpactFine}) plan.emplace_back(stiff, eps_d, solver, search);
     for (std::size_t k = 0; k < plan.size() && !context_.stopped(); ++k) {
       const auto& [stiff, eps_d, solver, search] = plan[k];
       runs_[plan[k]] = run_one(stiff, eps_d, solver, search, 0.9 * double(k) / double(plan.size()));
+      if (!context_.stopped()) look();
     }
   }
 
-  const Impact& get(bool stiff, double eps_d, const std::string& solver, const std::string& search = "robust") const {
-    return runs_.at({stiff, eps_d, solver, search});
+  /// Null where it has not been run.
+  const Impact* find(bool stiff, double eps_d, const std::string& solver, const std::string& search = "robust") const {
+    const auto found = runs_.find({stiff, eps_d, solver, search});
+    return found == runs_.end() ? nullptr : &found->second;
   }
   Impact run_one(bool stiff, double eps_d, const std::string& solver, const std::string& search, double progress,
                  bool bounded = false) {
@@ -64,20 +68,23 @@ class Impacts {
     kappa_[stiff] = trial.model->contact()->stiffness();
     return impact;
   }
-  /// The impact must have happened, and nothing intersect.
-  void needs_impact(Decision& decision, bool stiff, const std::vector<const Impact*>& impacts) const {
-    for (const Impact* i : impacts) {
-      if (!i->totals.completed()) continue;
-      const std::string who = fmt::format("{} ({})", i->totals.solver, stiff ? "stiff" : "soft");
-      decision.needs(i->totals.minimum_gap < 1e-3, who + ": a gap below dhat");
-      decision.needs(i->speed < 5, fmt::format("{}: the cube slows below 5 m/s ({:.3g})", who, i->speed));
-      decision.needs(i->totals.intersecting_steps == 0, who + ": no intersection by an exact test");
-    }
-  }
-  std::vector<const Impact*> all(bool stiff, const std::string& search) const {
+  /// The test compares all runs of a material with this search: those that are there, with an impact that has
+  /// happened and nothing that intersects; the others are awaited.
+  std::vector<const Impact*> compared(Decision& decision, bool stiff, const std::string& search) const {
     std::vector<const Impact*> list;
     for (double eps_d : {kImpactCoarse, kImpactFine})
-      for (const std::string& solver : four_solvers()) list.push_back(&get(stiff, eps_d, solver, search));
+      for (const std::string& solver : four_solvers()) {
+        const Impact* i = find(stiff, eps_d, solver, search);
+        const std::string who =
+            fmt::format("{} ({}, eps_d {}, {} search)", solver, stiff ? "stiff" : "soft", eps_d, search);
+        decision.awaits(i != nullptr, who);
+        if (i == nullptr) continue;
+        list.push_back(i);
+        if (!i->totals.completed()) continue;
+        decision.needs(i->totals.minimum_gap < 1e-3, who + ": a gap below dhat");
+        decision.needs(i->speed < 5, fmt::format("{}: the cube slows below 5 m/s ({:.3g})", who, i->speed));
+        decision.needs(i->totals.intersecting_steps == 0, who + ": no intersection by an exact test");
+      }
     return list;
   }
   double kappa(bool stiff) const { return kappa_.at(stiff); }
@@ -88,109 +95,117 @@ class Impacts {
   std::map<bool, double> kappa_;
 };
 
-void decide_counts(Context& context, Impacts& impacts) {
-  Decision alike("pitfalls/fig-13/solvers-alike"), costs("pitfalls/fig-13/fine-costs-more");
-  double swing[2], bounded_soft = kUnknown;
+/// Newton's fine over coarse count on the swinging beam, which the impact's is put beside.
+double ratio_of_swing(Context& context) {
+  double swing[2];
   for (const double eps_a : {1.0, 0.01}) {
     NewtonTrial trial;
     trial.model = swinging_beam_model(6);
     trial.options = elastic_options("N", eps_a);
     trial.steps = 90;
-    const TrialTotals t = run_trial(context, trial, {{"material", "swinging beam"}}, 0.9, 0.95);
-    needs_completed(costs, {{"N on the swinging beam", &t}});
-    swing[eps_a < 0.1] = t.per_step_mean();
+    const TrialTotals t = run_trial(context, trial, {{"material", "swinging beam"}}, 0, 0.02);
+    swing[eps_a < 0.1] = t.completed() ? t.per_step_mean() : kUnknown;
   }
-  for (const bool stiff : {false, true}) {
+  return swing[1] / swing[0];
+}
+
+void settle_counts(Context& context, const Impacts& impacts, double of_swing) {
+  Decision alike("pitfalls/fig-13/solvers-alike"), costs("pitfalls/fig-13/fine-costs-more");
+  costs.needs(std::isfinite(of_swing), "N on the swinging beam completes");
+  for (const bool stiff : {true, false}) {
     const std::string material = stiff ? "stiff" : "soft";
-    for (Decision* d : {&alike, &costs}) {
-      impacts.needs_impact(*d, stiff, impacts.all(stiff, "robust"));
-      for (const Impact* i : impacts.all(stiff, "robust"))
+    for (Decision* d : {&alike, &costs})
+      for (const Impact* i : impacts.compared(*d, stiff, "robust")) {
         needs_completed(
             *d, {{fmt::format("{} ({}, eps_d {})", i->totals.solver, material, i->totals.tolerance), &i->totals}});
-      d->note("kappa, " + material + ", Pa", impacts.kappa(stiff));
-    }
+        d->note("kappa, " + material + ", Pa", impacts.kappa(stiff));
+      }
     for (double eps_d : {kImpactCoarse, kImpactFine}) {
+      std::map<std::string, double> of;
       double least = 1e300, most = 0;
       for (const std::string& solver : four_solvers()) {
-        const double value = impacts.get(stiff, eps_d, solver).totals.per_step_mean();
+        const Impact* i = impacts.find(stiff, eps_d, solver);
+        if (i == nullptr) continue;
+        const double value = of[solver] = i->totals.per_step_mean();
         least = std::min(least, value);
         most = std::max(most, value);
         alike.note(fmt::format("{}, {}, eps_d {}", solver, material, eps_d), value);
       }
-      alike.at_most(fmt::format("most over fewest, {}, eps_d {}", material, eps_d), most / least, 1.5);
-      alike.at_most(fmt::format("PN over fewest, {}, eps_d {}", material, eps_d),
-                    impacts.get(stiff, eps_d, "PN").totals.per_step_mean() / least, 1.3);
-      const Impact bounded = impacts.run_one(stiff, eps_d, "KN", "robust", 0.95, true);
-      if (!stiff && eps_d == kImpactCoarse) bounded_soft = bounded.totals.per_step_mean();
-      alike.note(fmt::format("KN with lengths over beta^2, {}, eps_d {}", material, eps_d),
-                 bounded.totals.per_step_mean());
+      if (of.size() < 2) continue;
+      // More solvers could only widen the range.
+      const std::string where = fmt::format(", {}, eps_d {}", material, eps_d);
+      alike.at_most("most over fewest" + where, most / least, 1.5);
+      if (of.contains("PN")) alike.at_most("PN over fewest" + where, of["PN"] / least, 1.3);
+      if (alike.verdict() == Verdict::fails)
+        for (const auto& [solver, value] : of) alike.because(fmt::format("{}{}: {:.3g} a step", solver, where, value));
     }
     for (const std::string& solver : four_solvers()) {
-      const double ratio = impacts.get(stiff, kImpactFine, solver).totals.per_step_mean() /
-                           impacts.get(stiff, kImpactCoarse, solver).totals.per_step_mean();
+      const Impact *fine = impacts.find(stiff, kImpactFine, solver),
+                   *coarse = impacts.find(stiff, kImpactCoarse, solver);
+      if (fine == nullptr || coarse == nullptr) continue;
+      const double ratio = fine->totals.per_step_mean() / coarse->totals.per_step_mean();
       costs.at_least(fmt::format("{}, fine over coarse, {}", solver, material), ratio, 1.5);
-      if (solver == "N")
-        costs.at_least("N's ratio less that on the swinging beam, " + material, ratio - swing[1] / swing[0], 0.2);
+      if (solver == "N") costs.at_least("N's ratio less that on the swinging beam, " + material, ratio - of_swing, 0.2);
+      if (ratio < 1.5)
+        costs.because(
+            fmt::format("{}, {}: {} of {} steps touch at all, the others take one or two iterations at either "
+                        "tolerance",
+                        solver, material, coarse->totals.touching_steps, coarse->totals.steps));
     }
   }
-  const auto touching = [&](bool stiff) { return impacts.get(stiff, kImpactCoarse, "N").totals.touching_steps; };
-  if (costs.verdict() == Verdict::fails)
-    costs.because(
-        fmt::format("of the soft steps {} and of the stiff ones {} touch at all, the others take one or two "
-                    "iterations at either tolerance",
-                    touching(false), touching(true)));
-  if (alike.verdict() == Verdict::fails)
-    alike.because(
-        fmt::format("KN's raw steps are short where beta is below 1 and end steps early: {:.3g} iterations a "
-                    "step, {:.3g} where lengths are taken over beta^2 (soft, eps_d 0.01)",
-                    impacts.get(false, kImpactCoarse, "KN").totals.per_step_mean(), bounded_soft));
-  context.decide(alike);
-  context.decide(costs);
+  context.settle(alike);
+  context.settle(costs);
 }
 
-void decide_searches(Context& context, const Impacts& impacts) {
+void settle_searches(Context& context, const Impacts& impacts) {
   Decision robust("pitfalls/fig-13/robust-16-of-16"), six("pitfalls/fig-13/standard-fails-6-of-8"),
       soft("pitfalls/fig-13/standard-completes-soft");
-  int completed = 0, stiff_completed = 0, failed = 0, failed_coarse = 0, soft_completed = 0;
+  // What has not been run could still come out as asked.
+  std::size_t completed = 16, stiff_completed = 8, failed = 8, failed_coarse = 4, soft_completed = 8;
   int most_stiff = 0;
-  for (const bool stiff : {false, true}) {
-    impacts.needs_impact(robust, stiff, impacts.all(stiff, "robust"));
+  for (const bool stiff : {true, false}) {
     double kinetic = 0;
-    for (const Impact* i : impacts.all(stiff, "robust")) {
-      completed += i->totals.completed();
-      if (stiff) stiff_completed += i->totals.completed();
+    for (const Impact* i : impacts.compared(robust, stiff, "robust")) {
+      completed -= !i->totals.completed();
+      if (stiff) stiff_completed -= !i->totals.completed();
       kinetic = std::max(kinetic, i->kinetic_share);
     }
     if (stiff || !context.quick())
       robust.at_most(fmt::format("kinetic energy left, {}", stiff ? "stiff" : "soft"), kinetic, 0.02);
-    for (const Impact* i : impacts.all(stiff, "standard")) {
-      const bool fails = i->totals.outcome == "line-search-failed";
-      if (stiff) failed += fails, failed_coarse += fails && i->totals.tolerance == kImpactCoarse;
-      if (!stiff) soft_completed += i->totals.completed();
-      if (stiff) most_stiff = std::max(most_stiff, i->totals.most_iterations);
-    }
   }
-  robust.equal("configurations that complete", completed, 16);
-  impacts.needs_impact(six, true, impacts.all(true, "robust"));
-  six.at_least("failures of the standard search", failed, 6).at_least("of them at eps_d 1e-2", failed_coarse, 1);
-  six.equal("configurations that the robust search completes", stiff_completed, 8);
-  six.note("kappa, Pa", impacts.kappa(true));
-  impacts.needs_impact(soft, false, impacts.all(false, "standard"));
-  soft.equal("configurations that complete", soft_completed, 8);
+  robust.equal("configurations that complete, or are still to be run", double(completed), 16);
+  impacts.compared(six, true, "robust");
+  for (const Impact* i : impacts.compared(six, true, "standard")) {
+    const bool fails = i->totals.outcome == "line-search-failed";
+    failed -= !fails;
+    failed_coarse -= !fails && i->totals.tolerance == kImpactCoarse;
+    most_stiff = std::max(most_stiff, i->totals.most_iterations);
+  }
+  six.at_least("failures of the standard search, or runs to come", double(failed), 6)
+      .at_least("of them at eps_d 1e-2", double(failed_coarse), 1)
+      .equal("configurations that the robust search completes, or are still to be run", double(stiff_completed), 8);
+  for (const Impact* i : impacts.compared(soft, false, "standard")) soft_completed -= !i->totals.completed();
+  soft.equal("configurations that complete, or are still to be run", double(soft_completed), 8);
   if (six.verdict() == Verdict::fails)
-    six.because(fmt::format(
-        "with the kappa chosen here steps end by their length after at most {} iterations, before the decrease "
-        "is lost; at eps_d 1e-6 m/s the standard search does fail on this scene (pitfalls/line-search)",
-        most_stiff));
-  for (Decision* d : {&robust, &six, &soft}) context.decide(*d);
+    six.note("kappa, Pa", impacts.kappa(true))
+        .because(fmt::format(
+            "with the kappa chosen here steps end by their length after at most {} iterations, before the decrease "
+            "is lost; at eps_d 1e-6 m/s the standard search does fail on this scene (pitfalls/line-search)",
+            most_stiff));
+  for (Decision* d : {&robust, &six, &soft}) context.settle(*d);
 }
 
 void run_basic_impact(Context& context) {
   Impacts impacts(context);
-  impacts.run();
-  if (context.stopped()) return;
-  decide_counts(context, impacts);
-  decide_searches(context, impacts);
+  const double of_swing = ratio_of_swing(context);
+  impacts.run([&] {
+    settle_counts(context, impacts, of_swing);
+    settle_searches(context, impacts);
+  });
+  // Beside it, with lengths over beta^2.
+  for (const bool stiff : {true, false})
+    for (double eps_d : {kImpactCoarse, kImpactFine})
+      if (!context.stopped()) impacts.run_one(stiff, eps_d, "KN", "robust", 0.95, true);
 }
 
 }  // namespace

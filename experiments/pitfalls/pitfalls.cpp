@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "experiments/contact/apart.hpp"
+#include "experiments/measure.hpp"
 
 namespace pliant::experiments {
 
@@ -32,7 +33,9 @@ Totals take_steps(Stepper& stepper, const Model& model, State state, double h, i
       totals.outcome = "stopped";
       break;
     }
+    const ProcessorTime time(ProcessorTime::Of::program);
     const StepReport report = stepper.step(state, h);
+    totals.processor_seconds += time.seconds();
     totals.seconds.assembly += report.seconds.assembly;
     totals.seconds.factorisation += report.seconds.factorisation;
     totals.seconds.solve += report.seconds.solve;
@@ -89,6 +92,7 @@ Json totals_row(const Simulation& simulation, const Totals& totals, double eps_a
               {"linear_solve_s", totals.seconds.factorisation + totals.seconds.solve},
               {"line_search_s", totals.seconds.line_search},
               {"total_s", totals.seconds.total},
+              {"processor_s", totals.processor_seconds},
               {"iterations_of_each_step", totals.per_step}};
   if (!totals.detail.empty()) row["detail"] = totals.detail;
   if (simulation.model->contact()) {

@@ -45,7 +45,8 @@ struct Totals {
   int most_iterations = 0;            ///< in one step
   std::string outcome = "completed";  ///< or how the step that ended it went
   std::string detail;                 ///< in words
-  StageSeconds seconds;
+  StageSeconds seconds;               ///< by the clock
+  double processor_seconds = 0;       ///< of all threads: what other programs on the machine do not change
   std::vector<int> per_step;
   double minimum_gap = std::numeric_limits<double>::infinity();  ///< of all states, m
   int intersecting_steps = 0;                                    ///< whose state an exact test found to intersect

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 
+#include "experiments/measure.hpp"
 #include "experiments/pitfalls/statistics.hpp"
 #include "experiments/pitfalls/trial.hpp"
 #include "pliant/energies/assembler.hpp"
@@ -85,18 +85,16 @@ struct OrderKey {
 };
 
 /// Sections 4.1 and 4.2.2 on N's run at order 1.
-Swing study_spectrum(Context& context) {
-  Swing swing;
+void study_spectrum(Context& context) {
   const int cells = static_cast<int>(context.number("spectrum_cells"));
   NewtonTrial trial;
-  trial.model = swing.model = swinging_beam_model(cells);
+  trial.model = swinging_beam_model(cells);
   trial.options = elastic_options("N", 0.01);
   trial.steps = static_cast<int>(context.number("spectrum_steps"));
   const Body& body = trial.model->bodies().front();
   std::vector<double> share, strain, deflection;
   int iterations = 0, indefinite = 0, definite = 0;
   trial.watch = [&](const State& state, const StepReport&) {
-    swing.states.push_back(state.x);
     share.push_back(discarded_spectrum(body, state.x).share);
     strain.push_back(strain_energy_at(*trial.model, state.x));
     deflection.push_back(distance(state.x, trial.model->rest()));
@@ -108,12 +106,13 @@ Swing study_spectrum(Context& context) {
     ++indefinite;
     definite += !direction.met_indefinite();
   };
-  swing.totals = run_trial(context, trial, {{"order", 1}, {"cells", cells}, {"projection", "none"}}, 0, 0.1);
+  const TrialTotals totals =
+      run_trial(context, trial, {{"order", 1}, {"cells", cells}, {"projection", "none"}}, 0.9, 1);
 
   Decision grows("pitfalls/section-4.2.2/discarded-spectrum-grows"),
       despite("pitfalls/section-4.1/definite-despite-indefinite-elements");
-  needs_completed(grows, {{"N", &swing.totals}});
-  needs_completed(despite, {{"N", &swing.totals}});
+  needs_completed(grows, {{"N", &totals}});
+  needs_completed(despite, {{"N", &totals}});
   if (!share.empty()) {
     const auto largest = std::max_element(deflection.begin(), deflection.end()) - deflection.begin();
     grows.above("share thrown away at the largest deflection", share[static_cast<std::size_t>(largest)], 0);
@@ -125,7 +124,6 @@ Swing study_spectrum(Context& context) {
   despite.at_least("share of those with a definite matrix", indefinite == 0 ? 0 : double(definite) / indefinite, 0.99);
   context.decide(grows);
   context.decide(despite);
-  return swing;
 }
 
 /// Fig. 3 and section 4.2.3: N and PN with both projections over element orders, at equal numbers of nodes.
@@ -137,17 +135,20 @@ class Orders {
     compared_ = static_cast<std::size_t>(context.number("compared_steps"));
   }
 
+  /// From the coarsest resolution of all orders to the finest; what fails at one of them is decided there.
   void run() {
     std::vector<OrderKey> plan;
-    for (const auto& [order, cells] : cells_)
-      for (int m : cells)
+    for (std::size_t level = 0; level < 3; ++level)
+      for (const auto& [order, cells] : cells_) {
+        if (level >= cells.size()) continue;
         for (const char* how : {"N", "analytic", "numerical"}) {
-          plan.push_back({order, m, how, 0.01});
-          if (order == 3 && how[0] != 'N') plan.push_back({order, m, how, 1.0});
+          plan.push_back({order, cells[level], how, 0.01});
+          if (order == 3 && how[0] != 'N') plan.push_back({order, cells[level], how, 1.0});
         }
+      }
     for (std::size_t k = 0; k < plan.size() && !context_.stopped(); ++k) {
       const OrderKey& key = plan[k];
-      Swing& swing = swings_[key];
+      Swing swing;
       NewtonTrial trial;
       trial.model = swing.model = swinging_beam_model(key.cells, key.order);
       trial.options = elastic_options(key.how == "N" ? "N" : "PN", key.eps_a);
@@ -158,59 +159,81 @@ class Orders {
       swing.totals =
           run_trial(context_, trial, {{"order", key.order}, {"cells", key.cells}, {"projection", key.how}},
                     0.1 + 0.7 * double(k) / double(plan.size()), 0.1 + 0.7 * double(k + 1) / double(plan.size()));
+      swings_[key] = std::move(swing);
+      if (!context_.stopped()) settle();
     }
   }
 
-  void decide() {
+  void settle() {
     Decision grows("pitfalls/fig-3/ratio-grows-with-order"), cubic("pitfalls/fig-3/cubic-36-percent"),
         worse("pitfalls/fig-3/pn-worse-at-every-order"), pays("pitfalls/section-4.2.3/numerical-sometimes-pays");
     const std::size_t common = std::min({cells_[1].size(), cells_[2].size(), cells_[3].size()});
-    for (std::size_t level = 0; level < common; ++level) {
-      double last = 0;
+    for (std::size_t level = 0; level < common; ++level)
       for (int order : {1, 2, 3}) {
-        const double q = ratio(order, cells_[order][level], 0.01, compared_);
-        grows.above(fmt::format("analytic/numerical at P{}, resolution {}", order, level + 1), q, last);
-        grows.at_least(fmt::format("the same at P{}, resolution {}, alone", order, level + 1), q, 1);
-        last = q;
+        const int m = cells_[order][level];
+        if (!has_ratio(order, m)) continue;
+        const double q = ratio(order, m, 0.01, compared_);
+        const auto compared_with = [&](double least, bool strictly, const std::string& what) {
+          strictly ? grows.above(what, q, least) : grows.at_least(what, q, least);
+        };
+        compared_with(1, false, fmt::format("analytic/numerical at P{}, resolution {}", order, level + 1));
+        if (order > 1 && has_ratio(order - 1, cells_[order - 1][level]))
+          compared_with(ratio(order - 1, cells_[order - 1][level], 0.01, compared_), true,
+                        fmt::format("the same against that at P{}, resolution {}", order - 1, level + 1));
+        if (grows.verdict() == Verdict::fails)
+          grows.because(fmt::format("P{}, {} nodes: {} iterations with analytic, {} with numerical projection", order,
+                                    swing(order, m, "analytic").model->nodes(),
+                                    swing(order, m, "analytic").iterations_of(compared_),
+                                    swing(order, m, "numerical").iterations_of(compared_)));
       }
-    }
     double largest = 0, largest_cubic = 0, least_time = 1e300;
+    bool all_there = true;
     for (const auto& [order, cells] : cells_)
       for (std::size_t level = 0; level < cells.size(); ++level) {
         const int m = cells[level];
-        for (Decision* d : {&grows, &cubic, &worse, &pays}) needs(*d, order, m);
-        const double N = swing(order, m, "N").iterations_of(compared_);
+        for (Decision* d : {&grows, &cubic, &worse, &pays}) compares(*d, order, m);
+        const bool has_n = swings_.contains({order, m, "N", 0.01});
+        const auto iterations = [&](int cells_across, const std::string& how) {
+          return double(swing(order, cells_across, how).iterations_of(compared_));
+        };
         for (const char* how : {"analytic", "numerical"}) {
-          worse.above(fmt::format("PN {}, P{}, {} cells across", how, order, m),
-                      swing(order, m, how).iterations_of(compared_), N);
+          if (!swings_.contains({order, m, how, 0.01})) continue;
+          if (has_n)
+            worse.above(fmt::format("PN {}, P{}, {} cells across", how, order, m), iterations(m, how),
+                        iterations(m, "N"));
           if (level > 0)
-            worse.above(fmt::format("growth of PN {}, P{}, to {} cells across", how, order, m),
-                        swing(order, m, how).totals.per_step_mean(),
-                        swing(order, cells[level - 1], how).iterations_of(compared_) / double(compared_));
+            worse.above(fmt::format("growth of PN {}, P{}, to {} cells across", how, order, m), iterations(m, how),
+                        iterations(cells[level - 1], how));
         }
-        if (level > 0)
+        if (level > 0 && has_n)
           worse.at_most(fmt::format("|N's change|, P{}, to {} cells across", order, m),
-                        std::abs(N / swing(order, cells[level - 1], "N").iterations_of(compared_) - 1), 0.15);
+                        std::abs(iterations(m, "N") / iterations(cells[level - 1], "N") - 1), 0.15);
+        all_there = all_there && has_ratio(order, m);
+        if (!has_ratio(order, m)) continue;
         const double q = ratio(order, m, 0.01, static_cast<std::size_t>(steps_));
         largest = std::max(largest, q);
         if (order == 3) largest_cubic = std::max(largest_cubic, q);
         cubic.note(fmt::format("analytic/numerical, P{}, {} cells across", order, m), q);
-        const double times =
-            swing(order, m, "numerical").totals.seconds.total / swing(order, m, "analytic").totals.seconds.total;
+        const double times = swing(order, m, "numerical").totals.processor_seconds /
+                             swing(order, m, "analytic").totals.processor_seconds;
         if (order > 1) {
           least_time = std::min(least_time, times);
           pays.note(fmt::format("time numerical/analytic, P{}, {} cells across", order, m), times);
         }
       }
-    cubic.note("at eps_a 1.0", ratio(3, cells_[3].front(), 1.0, static_cast<std::size_t>(steps_)));
-    cubic.between("largest ratio at P3", largest_cubic, 1.26, 1.46);
-    cubic.at_least("of all ratios, the largest at P3", largest_cubic, largest);
-    pays.below("least time numerical/analytic at P2 and P3", least_time, 0.98);
+    if (swings_.contains({3, cells_[3].front(), "numerical", 1.0}))
+      cubic.note("at eps_a 1.0", ratio(3, cells_[3].front(), 1.0, static_cast<std::size_t>(steps_)));
+    // A ratio above the band, of whatever order, stays above it.
+    if (all_there || largest > 1.46) cubic.between("largest ratio", largest, 1.26, 1.46);
+    if (all_there) {
+      cubic.at_least("of all ratios, the largest at P3", largest_cubic, largest);
+      pays.below("least time numerical/analytic at P2 and P3", least_time, 0.98);
+    }
     if (cubic.verdict() == Verdict::fails)
-      cubic.because(fmt::format("on {} nodes; the paper's finest beam has 58 thousand",
-                                swing(3, cells_[3].front(), "N").model->nodes()));
+      cubic.because(fmt::format("up to {} nodes so far; the paper's finest beam has 58 thousand",
+                                swings_.rbegin()->second.model->nodes()));
     if (pays.verdict() == Verdict::fails) pays.because(share_of_assembly());
-    for (Decision* d : {&grows, &cubic, &worse, &pays}) context_.decide(*d);
+    for (Decision* d : {&grows, &cubic, &worse, &pays}) context_.settle(*d);
   }
 
   /// Section 4.2.3: distances to the exact element matrices, over ten states of each order's swing.
@@ -254,10 +277,16 @@ class Orders {
     return double(swing(order, cells, "analytic", eps_a).iterations_of(steps)) /
            swing(order, cells, "numerical", eps_a).iterations_of(steps);
   }
-  void needs(Decision& decision, int order, int cells) const {
-    for (const char* how : {"N", "analytic", "numerical"})
-      needs_completed(
-          decision, {{fmt::format("{} at P{}, {} cells across", how, order, cells), &swing(order, cells, how).totals}});
+  bool has_ratio(int order, int cells) const {
+    return swings_.contains({order, cells, "analytic", 0.01}) && swings_.contains({order, cells, "numerical", 0.01});
+  }
+  void compares(Decision& decision, int order, int cells) const {
+    for (const char* how : {"N", "analytic", "numerical"}) {
+      const auto found = swings_.find({order, cells, how, 0.01});
+      const std::string name = fmt::format("{} at P{}, {} cells across", how, order, cells);
+      decision.awaits(found != swings_.end(), name);
+      if (found != swings_.end()) needs_completed(decision, {{name, &found->second.totals}});
+    }
   }
   std::string share_of_assembly() const {
     const Totals &a = swing(3, cells_.at(3).front(), "analytic").totals,
@@ -296,10 +325,19 @@ Vec3 displacement(const VecX& x, const VecX& rest, Index m, const Vec3& X) {
   return sum;
 }
 
-/// Fig. 4: seconds of one assembly of the elastic Hessian, over states of the swing carried over to each mesh.
-void decide_assembly(Context& context, const Swing& swing) {
+/// Fig. 4: processor time of one assembly of the elastic Hessian, over states of a coarser beam's swing carried over to
+/// each mesh.
+void decide_assembly(Context& context) {
+  const int source = static_cast<int>(context.number("swing_cells"));
+  Swing swing;
+  NewtonTrial trial;
+  trial.model = swing.model = swinging_beam_model(source);
+  trial.options = elastic_options("N", 0.01);
+  trial.steps = static_cast<int>(context.number("spectrum_steps"));
+  trial.watch = [&](const State& state, const StepReport&) { swing.states.push_back(state.x); };
+  swing.totals = run_trial(context, trial, {{"order", 1}, {"cells", source}, {"projection", "none"}}, 0, 0.05);
   Decision linear("pitfalls/fig-4/linear-2.1"), gap("pitfalls/fig-4/gap-slightly-larger-with-order");
-  const Index source = static_cast<Index>(context.number("spectrum_cells"));
+  for (Decision* d : {&linear, &gap}) needs_completed(*d, {{"N", &swing.totals}});
   const std::vector<int> cells = context.integers("assembly_cells");
   const auto states = static_cast<std::size_t>(context.number("assembly_states"));
   std::vector<double> ratios;
@@ -312,13 +350,13 @@ void decide_assembly(Context& context, const Swing& swing) {
       const VecX& from = swing.states[(std::max<std::size_t>(k, 1) * swing.states.size() + states - 1) / states - 1];
       VecX x = model->rest();
       for (Index i = 0; i < model->nodes(); ++i)
-        node(x, i) += displacement(from, swing.model->rest(), source, node(model->rest(), i));
+        node(x, i) += displacement(from, swing.model->rest(), Index(source), node(model->rest(), i));
       for (Projection projection : {Projection::none, Projection::analytic, Projection::numerical}) {
         A.set_zero();
-        const auto begin = std::chrono::steady_clock::now();
+        const ProcessorTime time(ProcessorTime::Of::program);
         assembler.add_hessian(Pose(x), projection, A);
         if (k > 0)  // the first is warming up
-          seconds[projection] += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+          seconds[projection] += time.seconds();
       }
       context.progress(0.8 + 0.2 * (order - 1 + double(k) / double(states)) / 3, fmt::format("assembly at P{}", order));
     }
@@ -331,28 +369,30 @@ void decide_assembly(Context& context, const Swing& swing) {
                  {"analytic_s", seconds[Projection::analytic] / double(states)},
                  {"numerical_s", seconds[Projection::numerical] / double(states)}});
     gap.note(fmt::format("numerical/analytic at P{}", order), ratios.back());
-  }
-  linear.between("time numerical/analytic at P1", ratios[0], 1.6, 2.7);
-  gap.at_least("ratio at P2", ratios[1], ratios[0]);
-  gap.at_least("ratio at P3", ratios[2], ratios[1]);
-  gap.at_most("ratio at P3 over that at P1", ratios[2] / ratios[0], 1.5);
-  for (Decision* d : {&linear, &gap}) {
-    if (d->verdict() == Verdict::fails)
-      d->because(
-          "analytic projection runs in vector instructions over many elements at once, eigenvalues of whole "
-          "element matrices one after another");
-    context.decide(*d);
+    if (order == 1) linear.between("time numerical/analytic at P1", ratios[0], 1.6, 2.7);
+    if (order > 1) gap.at_least(fmt::format("ratio at P{}", order), ratios.back(), ratios[ratios.size() - 2]);
+    if (order == 3) gap.at_most("ratio at P3 over that at P1", ratios[2] / ratios[0], 1.5);
+    for (Decision* d : {&linear, &gap})
+      if (d->verdict() == Verdict::fails)
+        d->because(fmt::format(
+            "at P{} an assembly takes {:.3g} s with analytic and {:.3g} s with numerical projection: the first runs in "
+            "vector instructions over many elements at once, the second takes eigenvalues of whole element matrices "
+            "one after another",
+            order, seconds[Projection::analytic] / double(states), seconds[Projection::numerical] / double(states)));
+    if (context.stopped()) return;
+    context.settle(linear);
+    if (gap.verdict() == Verdict::fails || order == 3) return context.decide(gap);
   }
 }
 
 void run_projection(Context& context) {
-  const Swing swing = study_spectrum(context);
+  decide_assembly(context);
+  if (context.stopped()) return;
   Orders orders(context);
   orders.run();
   if (context.stopped()) return;
-  orders.decide();
   orders.decide_distances();
-  decide_assembly(context, swing);
+  study_spectrum(context);
 }
 
 }  // namespace
@@ -368,8 +408,9 @@ Experiment projection() {
            {"cells_P3", "2,4,8", "2", "cells across at order 3"},
            {"steps", "360", "90", "steps at the first resolution"},
            {"compared_steps", "360", "45", "steps compared over the resolutions"},
+           {"swing_cells", "6", "6", "cells across the beam from whose swing the states for timing are carried over"},
            {"assembly_cells", "24,12,8", "12,6,4", "cells across at orders 1, 2 and 3 where assembly is timed"},
-           {"assembly_states", "20", "20", "states of the swing it is timed in"}},
+           {"assembly_states", "6", "6", "states of the swing it is timed in"}},
           run_projection};
 }
 

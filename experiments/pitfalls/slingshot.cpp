@@ -61,118 +61,148 @@ double printed_per_step(const std::string& solver, double eps_a) {
   return fine ? 10.0 : 8.9;
 }
 
-void needs_shots(Decision& decision, const Shots& shots, const std::vector<double>& tolerances) {
+/// The test compares the shots of these tolerances: those that are there, completed and stretched; the others are
+/// awaited.
+void compares_shots(Decision& decision, const Shots& shots, const std::vector<double>& tolerances) {
   for (double eps_a : tolerances)
     for (const std::string& solver : four_solvers()) {
+      const std::string name = fmt::format("{} at eps_a {}", solver, eps_a);
+      decision.awaits(shots.contains({solver, eps_a}), name);
+      if (!shots.contains({solver, eps_a})) continue;
       const Shot& shot = shots.at({solver, eps_a});
-      needs_completed(decision, {{fmt::format("{} at eps_a {}", solver, eps_a), &shot.totals}});
+      needs_completed(decision, {{name, &shot.totals}});
       decision.needs(shot.stretch >= 1.5,
                      fmt::format("{} is stretched to 1.5 times its length ({:.3g})", solver, shot.stretch));
     }
 }
 
-void decide_counts_of(Context& context, const Shots& shots) {
+/// The shots at one tolerance, as far as they are there.
+struct ShotsAt {
+  const Shots& shots;
+  double eps_a;
+  bool has(const std::string& a, const std::string& b) const {
+    return shots.contains({a, eps_a}) && shots.contains({b, eps_a});
+  }
+  const TrialTotals& of(const std::string& solver) const { return shots.at({solver, eps_a}).totals; }
+  double total(const std::string& solver) const { return of(solver).iterations; }
+};
+
+void settle_counts_of(Context& context, const Shots& shots) {
   const std::vector<double> both = {kShotCoarse, kShotFine};
   const std::vector<double> judged = context.quick() ? std::vector{kShotFine} : both;
-  const auto total = [&](const std::string& solver, double eps_a) {
-    return double(shots.at({solver, eps_a}).totals.iterations);
-  };
   Decision magnitude("pitfalls/fig-12/pn-order-of-magnitude"), order("pitfalls/table-3/order"),
       means("pitfalls/table-3/iterations"), tolerance("pitfalls/table-3/tolerance"),
       differ("pitfalls/fig-12/trajectories-differ");
-  for (Decision* d : {&magnitude, &order}) needs_shots(*d, shots, judged);
-  for (Decision* d : {&means, &tolerance}) needs_shots(*d, shots, both);
-  needs_shots(differ, shots, {kShotCoarse});
+  for (Decision* d : {&magnitude, &order}) compares_shots(*d, shots, judged);
+  for (Decision* d : {&means, &tolerance}) compares_shots(*d, shots, both);
+  compares_shots(differ, shots, {kShotCoarse});
+  const std::pair<const char*, const char*> rising[] = {{"KN", "N"}, {"N", "PDN"}, {"PDN", "PN"}};
   for (double eps_a : judged) {
+    const ShotsAt at{shots, eps_a};
     const std::string where = fmt::format(", eps_a {}", eps_a);
     // Quick runs are judged by a factor of 4: the figure is a tenth of the paper's.
     const double asked = context.quick() ? 4 : eps_a == kShotFine ? 10 : 8;
     for (const char* other : {"N", "PDN", "KN"})
-      magnitude.at_least(fmt::format("PN/{}{}", other, where), total("PN", eps_a) / total(other, eps_a), asked);
-    order.below("KN" + where, total("KN", eps_a), total("N", eps_a));
-    order.below("N" + where, total("N", eps_a), total("PDN", eps_a));
-    order.below("PDN" + where, total("PDN", eps_a), total("PN", eps_a));
+      if (at.has("PN", other))
+        magnitude.at_least(fmt::format("PN/{}{}", other, where), at.total("PN") / at.total(other), asked);
+    for (const auto& [less, more] : rising)
+      if (at.has(less, more)) {
+        order.below(less + where, at.total(less), at.total(more));
+        if (at.total(less) >= at.total(more))
+          order.because(fmt::format("one run of each: {} meets an indefinite matrix {} times, {} {} times", less,
+                                    at.of(less).count(&Iteration::indefinite), more,
+                                    at.of(more).count(&Iteration::indefinite)));
+      }
   }
-  for (double eps_a : both)
-    for (const std::string& solver : four_solvers())
-      means.between(fmt::format("{}, eps_a {}", solver, eps_a), shots.at({solver, eps_a}).totals.per_step_mean(),
-                    0.67 * printed_per_step(solver, eps_a), 1.33 * printed_per_step(solver, eps_a));
-  for (const std::string& solver : four_solvers()) {
-    const double ratio = total(solver, kShotFine) / total(solver, kShotCoarse);
+  for (const auto& [key, shot] : shots) {
+    const auto& [solver, eps_a] = key;
+    const double printed = printed_per_step(solver, eps_a), own = shot.totals.per_step_mean();
+    means.between(fmt::format("{}, eps_a {}", solver, eps_a), own, 0.67 * printed, 1.33 * printed);
+    if (eps_a == kShotCoarse || !shots.contains({solver, kShotCoarse})) continue;
+    const double ratio = double(shot.totals.iterations) / shots.at({solver, kShotCoarse}).totals.iterations;
     if (solver == "PN")
       tolerance.at_least("PN, fine over coarse", ratio, 1.4);
     else
       tolerance.at_most(solver + ", fine over coarse", ratio, 1.3);
   }
-  int apart = 0;
+  if (means.verdict() == Verdict::fails)
+    means.because("mesh, pull and release are not the paper's, which prints none of them");
+  const ShotsAt coarse{shots, kShotCoarse};
+  int could_be_apart = 3;
   double at_release = 0;
-  const Shot& N = shots.at({"N", kShotCoarse});
   for (const char* solver : {"PN", "PDN", "KN"}) {
-    const Shot& other = shots.at({solver, kShotCoarse});
+    if (!coarse.has("N", solver)) continue;
+    const Shot &N = shots.at({"N", kShotCoarse}), &other = shots.at({solver, kShotCoarse});
     const double end = distance(N.totals.last.x, other.totals.last.x) / kSlingHeight;
-    apart += end >= 0.01;
+    could_be_apart -= end < 0.01;
     differ.note(fmt::format("distance of {} from N at the end, in heights", solver), end);
     if (N.released.size() == other.released.size() && N.released.size() > 0)
       at_release = std::max(at_release, distance(N.released, other.released) / kSlingHeight);
     else
       differ.needs(false, "a release");
+    if (end < 0.01)
+      differ.because(fmt::format("few indefinite matrices are met (N {}, {} {}), nothing drives the runs apart",
+                                 N.totals.count(&Iteration::indefinite), solver,
+                                 other.totals.count(&Iteration::indefinite)));
   }
-  differ.part("solvers 1% of the height or more from N at the end", apart, "at least 2 of 3", apart >= 2);
+  differ.part("solvers that are, or could still be, 1% of the height from N at the end", could_be_apart,
+              "at least 2 of 3", could_be_apart >= 2);
   differ.at_most("largest distance from N at the release, in heights", at_release, 0.005);
-  const auto met = [&](const char* solver) {
-    return shots.at({solver, kShotFine}).totals.count(&Iteration::indefinite);
-  };
-  if (order.verdict() == Verdict::fails)
-    order.because(
-        fmt::format("one run of each: N meets an indefinite matrix {} times, PDN {} and KN {} times, so that all "
-                    "three take nearly the same steps",
-                    met("N"), met("PDN"), met("KN")));
-  if (differ.verdict() == Verdict::fails)
-    differ.because(fmt::format("few indefinite matrices are met (N {}, PDN {}, KN {}), nothing drives the runs apart",
-                               met("N"), met("PDN"), met("KN")));
-  for (Decision* d : {&magnitude, &order, &means, &tolerance, &differ}) context.decide(*d);
+  for (Decision* d : {&magnitude, &order, &means, &tolerance, &differ}) context.settle(*d);
 }
 
-void decide_times(Context& context, const Shots& shots) {
+/// Shares of the stages are by the clock, whole runs by processor time.
+void settle_times(Context& context, const Shots& shots) {
   const std::vector<double> both = {kShotCoarse, kShotFine};
   Decision dominates("pitfalls/table-3/linear-solve-dominates"), shares("pitfalls/table-3/line-search-and-assembly"),
       faster("pitfalls/table-3/newton-faster-than-kn"), dearest("pitfalls/table-3/time-per-iteration");
-  for (Decision* d : {&dominates, &shares, &faster}) needs_shots(*d, shots, both);
-  needs_shots(dearest, shots, context.quick() ? std::vector{kShotFine} : both);
-  for (double eps_a : both) {
-    const auto of = [&](const char* solver) -> const Totals& { return shots.at({solver, eps_a}).totals; };
-    const auto attempts = [&](const char* s) { return double(of(s).factorisations) / of(s).iterations; };
-    const auto seconds = [&](const char* s) { return of(s).seconds.total / of(s).iterations; };
-    const auto assembly = [&](const char* s) { return of(s).seconds.assembly / of(s).iterations; };
-    const std::string where = fmt::format(", eps_a {}", eps_a);
-    double largest_search = 0;
-    for (const std::string& solver : four_solvers()) {
-      const Totals& t = of(solver.c_str());
-      dominates.at_least("share of " + solver + where, (t.seconds.factorisation + t.seconds.solve) / t.seconds.total,
-                         0.75);
-      shares.at_most("line search of " + solver + where, t.seconds.line_search / t.seconds.total, 0.1);
-      shares.at_most("assembly of " + solver + where, t.seconds.assembly / t.seconds.total, 0.15);
-      largest_search = std::max(largest_search, t.seconds.line_search / t.seconds.total);
-    }
-    shares.at_least("N's share of line search against the largest" + where,
-                    of("N").seconds.line_search / of("N").seconds.total, largest_search);
-    shares.above("assembly per iteration, PDN" + where, assembly("PDN"), assembly("N"));
-    shares.above("assembly per iteration, PN" + where, assembly("PN"), assembly("N"));
-    shares.above("assembly per iteration, N" + where, assembly("N"), assembly("KN"));
-    faster.below("seconds of N" + where, of("N").seconds.total, of("KN").seconds.total);
-    faster.below("seconds of KN" + where, of("KN").seconds.total, of("PDN").seconds.total);
-    faster.below("seconds of PDN" + where, of("PDN").seconds.total, of("PN").seconds.total);
-    faster.below("iterations of KN" + where, of("KN").iterations, of("N").iterations);
-    if (context.quick() && eps_a != kShotFine) continue;
-    dearest.above("attempts per iteration, KN" + where, attempts("KN"), attempts("PDN"));
-    dearest.above("attempts per iteration, PDN" + where, attempts("PDN"), attempts("PN"));
-    dearest.equal("attempts per iteration, PN" + where, attempts("PN"), 1);
-    if (context.quick()) continue;  // attempts only
-    dearest.above("seconds per iteration, KN" + where, seconds("KN"), seconds("PDN"));
-    dearest.above("seconds per iteration, PDN" + where, seconds("PDN"), seconds("PN"));
-    dearest.at_most("|N/PN - 1| in seconds per iteration" + where, std::abs(seconds("N") / seconds("PN") - 1), 0.05);
+  for (Decision* d : {&dominates, &shares, &faster}) compares_shots(*d, shots, both);
+  compares_shots(dearest, shots, context.quick() ? std::vector{kShotFine} : both);
+  for (const auto& [key, shot] : shots) {
+    const TrialTotals& t = shot.totals;
+    const std::string which = fmt::format("{}, eps_a {}", key.first, key.second);
+    dominates.at_least("share of " + which, (t.seconds.factorisation + t.seconds.solve) / t.seconds.total, 0.75);
+    shares.at_most("line search of " + which, t.seconds.line_search / t.seconds.total, 0.1);
+    shares.at_most("assembly of " + which, t.seconds.assembly / t.seconds.total, 0.15);
   }
-  for (Decision* d : {&dominates, &shares, &faster, &dearest}) context.decide(*d);
+  const std::pair<const char*, const char*> slower[] = {{"N", "KN"}, {"KN", "PDN"}, {"PDN", "PN"}};
+  const std::pair<const char*, const char*> assembles_more[] = {{"PDN", "N"}, {"PN", "N"}, {"N", "KN"}};
+  const std::pair<const char*, const char*> dearer[] = {{"KN", "PDN"}, {"PDN", "PN"}};
+  for (double eps_a : both) {
+    const ShotsAt at{shots, eps_a};
+    const std::string where = fmt::format(", eps_a {}", eps_a);
+    const auto each = [&](const std::string& s, double of_run) { return of_run / at.total(s); };
+    const auto search = [&](const std::string& s) { return at.of(s).seconds.line_search / at.of(s).seconds.total; };
+    for (const char* other : {"PN", "PDN", "KN"})
+      if (at.has("N", other))
+        shares.at_least(fmt::format("N's share of line search against that of {}{}", other, where), search("N"),
+                        search(other));
+    for (const auto& [more, less] : assembles_more)
+      if (at.has(more, less))
+        shares.above(fmt::format("assembly per iteration, {} against {}{}", more, less, where),
+                     each(more, at.of(more).seconds.assembly), each(less, at.of(less).seconds.assembly));
+    for (const auto& [less, more] : slower)
+      if (at.has(less, more))
+        faster.below(fmt::format("seconds of {} against {}{}", less, more, where), at.of(less).processor_seconds,
+                     at.of(more).processor_seconds);
+    if (at.has("KN", "N")) faster.below("iterations of KN" + where, at.total("KN"), at.total("N"));
+    if (context.quick() && eps_a != kShotFine) continue;
+    for (const auto& [more, less] : dearer) {
+      if (!at.has(more, less)) continue;
+      dearest.above(fmt::format("attempts per iteration, {}{}", more, where), each(more, at.of(more).factorisations),
+                    each(less, at.of(less).factorisations));
+      if (!context.quick())  // attempts only
+        dearest.above(fmt::format("seconds per iteration, {}{}", more, where),
+                      each(more, at.of(more).processor_seconds), each(less, at.of(less).processor_seconds));
+    }
+    if (at.has("PN", "PN"))
+      dearest.equal("attempts per iteration, PN" + where, each("PN", at.of("PN").factorisations), 1);
+    if (at.has("N", "PN") && !context.quick())
+      dearest.at_most("|N/PN - 1| in seconds per iteration" + where,
+                      std::abs(each("N", at.of("N").processor_seconds) / each("PN", at.of("PN").processor_seconds) - 1),
+                      0.05);
+  }
+  for (Decision* d : {&dominates, &shares, &faster, &dearest}) context.settle(*d);
 }
 
 /// Section 7.2. Energy and gradient share a pass here, so that the extra cost of a gradient is its share of that pass.
@@ -235,26 +265,30 @@ void run_slingshot(Context& context) {
     };
     const double length = (middle(model->rest(), head) - middle(model->rest(), feet)).norm();
     double done = 0.1;
-    for (double eps_a : {kShotFine, kShotCoarse})
-      for (const std::string& solver : four_solvers()) {
-        Shot shot;
-        NewtonTrial trial;
-        trial.model = model;
-        trial.options = elastic_options(solver, eps_a);
-        trial.h = kSlingStep;
-        trial.steps = static_cast<int>(std::lround(context.number("duration") / kSlingStep));
-        trial.watch = [&](const State& state, const StepReport&) {
-          if (std::abs(state.time - pull) > 0.5 * kSlingStep) return;
-          shot.released = state.x;
-          shot.stretch = (middle(state.x, head) - middle(state.x, feet)).norm() / length;
-        };
-        shot.totals = run_trial(context, trial, {{"figure", name}}, done, done + 0.11);
-        done += 0.11;
-        shots[{solver, eps_a}] = shot;
-        if (context.stopped()) return;
-      }
-    decide_counts_of(context, shots);
-    decide_times(context, shots);
+    // Projected Newton takes ten times as long: last, as the others can fail a claim without it.
+    std::vector<std::pair<std::string, double>> plan;
+    for (double eps_a : {kShotCoarse, kShotFine})
+      for (const char* solver : {"N", "PDN", "KN"}) plan.emplace_back(solver, eps_a);
+    for (double eps_a : {kShotCoarse, kShotFine}) plan.emplace_back("PN", eps_a);
+    for (const auto& [solver, eps_a] : plan) {
+      Shot shot;
+      NewtonTrial trial;
+      trial.model = model;
+      trial.options = elastic_options(solver, eps_a);
+      trial.h = kSlingStep;
+      trial.steps = static_cast<int>(std::lround(context.number("duration") / kSlingStep));
+      trial.watch = [&](const State& state, const StepReport&) {
+        if (std::abs(state.time - pull) > 0.5 * kSlingStep) return;
+        shot.released = state.x;
+        shot.stretch = (middle(state.x, head) - middle(state.x, feet)).norm() / length;
+      };
+      shot.totals = run_trial(context, trial, {{"figure", name}}, done, done + 0.11);
+      done += 0.11;
+      shots[{solver, eps_a}] = shot;
+      if (context.stopped()) return;
+      settle_counts_of(context, shots);
+      settle_times(context, shots);
+    }
   } else {
     for (const Claim* own : claims_of("pitfalls/slingshot"))
       if (own->id != "pitfalls/section-7.2/extra-gradient-cheap")

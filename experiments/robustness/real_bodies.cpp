@@ -13,6 +13,7 @@
 #include "experiments/conjac/trial.hpp"
 #include "experiments/robustness/robustness.hpp"
 #include "pliant/mesh/generators.hpp"
+#include "pliant/mesh/read_mesh.hpp"
 
 namespace pliant::experiments {
 

@@ -18,9 +18,9 @@ constexpr double kAccuracyStep = 0.01;
 constexpr double kLength = 1.66;  ///< diagonal of the bar, m
 
 void run_accuracy(Context& context) {
-  decide_trade_offs(context);
   decide_conditioning(context);
   decide_poor_elements(context);
+  decide_trade_offs(context);
   if (context.stopped()) return;
   const auto steps = static_cast<int>(context.number("seconds") / kAccuracyStep);
   const std::vector<std::string> scenes = context.list("scenes");

@@ -66,7 +66,8 @@ void run_warp_dragon(Context& context) {
       fmt::format("E = {:g} Pa; CG to {:g}, tau {:g} N s", young, figure.cg.tolerance, figure.wc.tolerance);
   const Frames &cg = figure.cg.frames, &wc = figure.wc.frames;
   Decision dragon("warp-canceling/table-2/dragon");
-  presuppose(dragon)
+  needs_a_core(presuppose(dragon), cg.measured);
+  needs_a_core(dragon, wc.measured)
       .at_least("CG over WC, integration", figure.integration(cg) / figure.integration(wc), 2.8)
       .at_least("CG over WC, total", cg.measured.cpu_ms() / wc.measured.cpu_ms(), 2.3)
       .because(tolerances);
@@ -102,49 +103,60 @@ void run_warp_dragon(Context& context) {
                            free / free_frames, most));
   context.decide(vary);
 
-  // The sculpture, which shares these claims.
+  // The sculpture shares these claims; what the figure fails is decided by it alone.
+  DroppedFigure lattice;
+  const auto settle = [&](bool has_lattice) {
+    Decision dominates("warp-canceling/table-2/cg-solve-dominates"), assembly("warp-canceling/table-2/assembly-saved"),
+        overhead("warp-canceling/table-2/overhead-of-warping"),
+        updates("warp-canceling/section-1/updates-are-most-of-a-step");
+    std::vector<std::pair<std::string, const DroppedFigure*>> bodies;
+    if (!context.quick()) bodies.emplace_back("figure", &figure);
+    if (has_lattice) bodies.emplace_back("sculpture", &lattice);
+    for (Decision* d : {&dominates, &assembly, &overhead, &updates}) {
+      d->awaits(has_lattice, "the sculpture").awaits(context.quick(), "sculptures at E = 5e7 and of 329 thousand tets");
+      for (const auto& [name, body] : bodies) {
+        d->needs(body->found(), name + ": " + look);
+        if (d != &dominates)
+          d->needs(bounces(body->full) >= 2, fmt::format("{}: it bounces twice ({} times)", name, bounces(body->full)));
+        needs_a_core(*d, body->cg.frames.measured), needs_a_core(*d, body->wc.frames.measured);
+      }
+    }
+    for (const auto& [name, body] : bodies) {
+      const bool is_figure = body == &figure;
+      const Frames &c = body->cg.frames, &w = body->wc.frames;
+      // What is asked of a small mesh at quick size.
+      dominates
+          .at_least(name + ": CG's solve over its integration", body->stage(c, "solve") / body->integration(c),
+                    is_figure || context.quick() ? 0.8 : 0.95)
+          .at_least(name + ": CG's solve over WC's", body->stage(c, "solve") / body->stage(w, "solve"),
+                    is_figure         ? 6
+                    : context.quick() ? 5
+                                      : 40)
+          .because(fmt::format("{}: CG to {:g} takes {:.0f} iterations a frame", name, body->cg.tolerance,
+                               c.measured.linear_iterations / std::max(1, c.measured.steps)));
+      assembly
+          .at_least(name + ": CG's assembly over WC's matrix update",
+                    body->stage(c, "matrix_update") / body->stage(w, "matrix_update"), 5)
+          .because(fmt::format("{}: {:.3f} and {:.3f} us a tet", name,
+                               1e3 * body->stage(c, "matrix_update") / body->tets,
+                               1e3 * body->stage(w, "matrix_update") / body->tets));
+      overhead.at_most(name + ": node rotations and error estimate over integration",
+                       (body->stage(w, "node_rotations") + body->stage(w, "error_estimate")) / body->integration(w),
+                       0.27);
+      updates
+          .above(name + ": matrix and Cholesky update over integration",
+                 (body->stage(w, "matrix_update") + body->stage(w, "cholesky_update")) / body->integration(w), 0.5)
+          .because(fmt::format("{}: {:.0f}% of the elements are refreshed a frame", name,
+                               100 * w.measured.mean("refreshed_elements")));
+    }
+    for (const Decision* d : {&dominates, &assembly, &overhead, &updates}) context.settle(*d);
+  };
+  if (context.stopped()) return;
+  settle(false);
   context.progress(0.5, "sculpture");
-  const DroppedFigure lattice =
-      drop_and_compare(context, sculpture(static_cast<Index>(context.number("across")), 5e8),
-                       static_cast<int>(context.number("sculpture_steps")), "sculpture, E = 5e8");
-  Decision dominates("warp-canceling/table-2/cg-solve-dominates"), assembly("warp-canceling/table-2/assembly-saved"),
-      overhead("warp-canceling/table-2/overhead-of-warping"),
-      updates("warp-canceling/section-1/updates-are-most-of-a-step");
-  for (Decision* d : {&dominates, &assembly, &overhead, &updates}) d->needs(lattice.found(), "sculpture: " + look);
-  // What is asked of a small mesh at quick size.
-  const double share = context.quick() ? 0.8 : 0.95, times = context.quick() ? 5 : 40;
-  dominates
-      .at_least("sculpture: CG's solve over its integration",
-                lattice.stage(lattice.cg.frames, "solve") / lattice.integration(lattice.cg.frames), share)
-      .at_least("sculpture: CG's solve over WC's",
-                lattice.stage(lattice.cg.frames, "solve") / lattice.stage(lattice.wc.frames, "solve"), times);
-  if (!context.quick())
-    presuppose(dominates)
-        .at_least("figure: CG's solve over its integration", figure.stage(cg, "solve") / figure.integration(cg), 0.8)
-        .at_least("figure: CG's solve over WC's", figure.stage(cg, "solve") / figure.stage(wc, "solve"), 6);
-  for (const auto& [name, body] : {std::pair{"figure", &figure}, {"sculpture", &lattice}}) {
-    if (context.quick() && body == &figure) continue;
-    const Frames &c = body->cg.frames, &w = body->wc.frames;
-    assembly
-        .at_least(fmt::format("{}: CG's assembly over WC's matrix update", name),
-                  body->stage(c, "matrix_update") / body->stage(w, "matrix_update"), 5)
-        .because(fmt::format("{}: {:.3f} and {:.3f} us a tet", name, 1e3 * body->stage(c, "matrix_update") / body->tets,
-                             1e3 * body->stage(w, "matrix_update") / body->tets));
-    overhead.at_most(fmt::format("{}: node rotations and error estimate over integration", name),
-                     (body->stage(w, "node_rotations") + body->stage(w, "error_estimate")) / body->integration(w),
-                     0.27);
-    updates
-        .above(fmt::format("{}: matrix and Cholesky update over integration", name),
-               (body->stage(w, "matrix_update") + body->stage(w, "cholesky_update")) / body->integration(w), 0.5)
-        .because(fmt::format("{}: {:.0f}% of the elements are refreshed a frame", name,
-                             100 * w.measured.mean("refreshed_elements")));
-  }
-  context.decide(dominates.because(
-      fmt::format("sculpture: CG to {:g} takes {:.0f} iterations a frame", lattice.cg.tolerance,
-                  lattice.cg.frames.measured.linear_iterations / std::max(1, lattice.cg.frames.measured.steps))));
-  context.decide(assembly);
-  context.decide(overhead);
-  context.decide(updates);
+  lattice = drop_and_compare(context, sculpture(static_cast<Index>(context.number("across")), 5e8),
+                             static_cast<int>(context.number("sculpture_steps")), "sculpture, E = 5e8");
+  if (!context.stopped()) settle(true);
 }
 
 }  // namespace

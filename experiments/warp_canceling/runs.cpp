@@ -4,11 +4,19 @@
 #include <cmath>
 #include <ctime>
 
+#include <fmt/format.h>
+
 namespace pliant::experiments {
 
 double Measured::mean(const std::string& name) const {
   const auto found = figures.find(name);
   return found == figures.end() || steps == 0 ? 0 : found->second / steps;
+}
+
+Decision& needs_a_core(Decision& decision, const Measured& measured) {
+  const double share = measured.total_cpu_ms / measured.total_ms;
+  return decision.needs(share >= 0.9,
+                        fmt::format("the machine has a core to spare (the run got {:.0f}% of one)", 100 * share));
 }
 
 namespace {

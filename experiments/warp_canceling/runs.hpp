@@ -35,6 +35,9 @@ struct Measured {
   double mean_ms(const std::string& stage) const { return 1e3 * mean("seconds_" + stage); }
 };
 
+/// Stages are timed by the clock: what a claim says of them needs a core that other programs leave alone.
+Decision& needs_a_core(Decision& decision, const Measured& measured);
+
 /// One method at work, step by step, so that several can be run side by side.
 class MethodRun {
  public:

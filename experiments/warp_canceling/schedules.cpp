@@ -76,7 +76,8 @@ void decide_quality(Context& context) {
           .equal("supernodes with an element worse than tau that are left alone", missed, 0)
           .equal("marked supernodes whose parent is not", orphans, 0));
   context.progress(0.4, "costs");
-  record(context, model, method, 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, true); });
+  const Frames timed =
+      record(context, model, method, 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, true); });
   double variation = 0, weight = 0;
   for (const auto& [s, times] : seconds) {
     double mean = 0, square = 0;
@@ -90,7 +91,8 @@ void decide_quality(Context& context) {
           ? 0
           : double(std::count_if(ratios.begin(), ratios.end(), [](double r) { return r >= 0.8 && r <= 1.25; })) /
                 double(ratios.size());
-  context.decide(Decision("warp-canceling/section-4.4/cost-predictable")
+  Decision predictable("warp-canceling/section-4.4/cost-predictable");
+  context.decide(needs_a_core(predictable, timed.measured)
                      .needs(ratios.size() >= 100, fmt::format("100 updates ({} there were)", ratios.size()))
                      .at_most("variation of a supernode's time over its mean, weighted by time",
                               weight > 0 ? variation / weight : std::numeric_limits<double>::quiet_NaN(), 0.25)
@@ -124,7 +126,8 @@ void decide_budgets_kept(Context& context, const std::shared_ptr<const Model>& t
                  {"kept", double(kept) / frames},
                  {"used", double(used) / frames},
                  {"unlimited_exceeds", double(exceeds) / frames}});
-    decision.needs(run.completed && frames > 0, which + "all frames complete")
+    needs_a_core(decision, run.measured)
+        .needs(run.completed && frames > 0, which + "all frames complete")
         .needs(2 * exceeds >= frames, which + "the unlimited schedule exceeds the budget in half of the frames")
         .at_least(which + "frames within 1.1 of the budget", double(kept) / std::max(1, frames), 0.95)
         .at_least(which + "frames that use half of it", double(used) / std::max(1, frames), 0.5)

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "experiments/experiment.hpp"
@@ -48,6 +49,34 @@ TEST(Decisions, AreUndecidedWhenWhatTheTestNeedsDidNotHappen) {
   const Decision decision = Decision(kId).at_most("spread", 0.1, 0.15).needs(false, "newton completes");
   EXPECT_EQ(decision.verdict(), Verdict::undecided);
   EXPECT_EQ(decision.why(), "did not happen: newton completes");
+}
+
+TEST(Decisions, AreSettledByOneCounterexampleWhileRunsAreStillToCome) {
+  const auto after = [](double spread, bool all_there) {
+    return Decision(kId).at_most("spread", spread, 0.15).awaits(all_there, "the finest mesh");
+  };
+  EXPECT_EQ(after(0.1, true).verdict(), Verdict::holds);
+  EXPECT_EQ(after(0.1, false).verdict(), Verdict::undecided);
+  EXPECT_EQ(after(0.1, false).why(), "not run: the finest mesh");
+  EXPECT_EQ(after(0.2, false).verdict(), Verdict::fails);
+  EXPECT_EQ(after(0.2, false).why(),
+            "spread is 0.2, at most 0.15 was asked; not run, as this decides: the finest mesh");
+  // What the test presupposes, and what cannot be compared, is not made up for.
+  EXPECT_EQ(after(0.2, false).needs(false, "newton completes").verdict(), Verdict::undecided);
+  EXPECT_EQ(after(0.2, false).at_most("other", kNaN, 1).verdict(), Verdict::undecided);
+
+  Context context("pitfalls/swinging-beam", true, {}, {});
+  context.settle(after(0.1, false));
+  EXPECT_TRUE(context.decisions().empty());
+  const Json running = results(find("pitfalls/swinging-beam"), context, {1, "the run has not reached its end"});
+  const auto look = std::find_if(running["claims"].begin(), running["claims"].end(),
+                                 [](const Json& claim) { return claim["id"] == kId; });
+  EXPECT_EQ((*look)["verdict"], "undecided");
+  EXPECT_EQ((*look)["measured"], (Json{{"spread", 0.1}}));
+  context.settle(after(0.2, false));
+  context.settle(after(0.1, true));
+  ASSERT_EQ(context.decisions().size(), 1u);
+  EXPECT_EQ(context.decisions()[0].verdict(), Verdict::fails);
 }
 
 TEST(Decisions, GoIntoTheResultsWithEveryOtherClaimOfTheExperimentUndecided) {

@@ -90,15 +90,28 @@ TEST(RecordedResults, AreNotReplacedByARunThatWasStopped) {
   EXPECT_EQ(Archive(kept.path()).outcome(claim(kJudged)).verdict, "fails");
 }
 
-TEST(RecordedResults, OfStoppedRunsAreThoseThatDecideMore) {
+TEST(RecordedResults, OfStoppedRunsAddUp) {
   const TemporaryFolder runs, kept;
-  leave_in(runs.path(), beam_run(false, 0.1, kStopped));
+  Json first = beam_run(false, 0.1, kStopped);
+  first["commit"] = "earlier";
+  first["machine"]["processor"] = "another";
+  leave_in(runs.path(), first);
   EXPECT_EQ(record(Archive(runs.path()), kept.path()), 1);
-  leave_in(runs.path(), beam_run(false, 0, kStopped));
-  EXPECT_EQ(record(Archive(runs.path()), kept.path()), 0);
+  Json second = beam_run(false, 0, kStopped);
+  second["commit"] = "later";
+  leave_in(runs.path(), second);
+  EXPECT_EQ(record(Archive(runs.path()), kept.path()), 1);
+  const Archive both(kept.path());
+  EXPECT_EQ(both.outcome(claim(kJudged)).verdict, "holds");
+  EXPECT_EQ(both.outcome(claim(kJudged)).claim->at("commit"), "earlier");
+  EXPECT_EQ(both.outcome(claim(kJudged)).claim->at("machine").at("processor"), "another");
+  EXPECT_FALSE(both.outcome(claim(kJudged)).claim->contains("options")) << "they are the same";
+  EXPECT_EQ(both.outcome(claim(kJudged)).result->at("commit"), "later");
+  EXPECT_EQ(provenance(both).commits, (std::set<std::string>{"earlier", "later"}));
   leave_in(runs.path(), beam_run(false, 0.2, kStopped));
   EXPECT_EQ(record(Archive(runs.path()), kept.path()), 1);
   EXPECT_EQ(Archive(kept.path()).outcome(claim(kJudged)).verdict, "fails");
+  EXPECT_FALSE(Archive(kept.path()).outcome(claim(kJudged)).claim->contains("commit"));
 }
 
 TEST(RecordedResults, AreOfRegisteredClaimsWithANumberForEveryVerdictAndNoUncommittedSource) {

@@ -20,7 +20,7 @@ void leave_results(const std::filesystem::path& folder, bool quick, double sprea
   context.decide(Decision(kReported).at_most("spread", spread, 0.15));
   const auto place = result_folder(folder, experiment.name, quick);
   std::filesystem::create_directories(place);
-  std::ofstream(place / "results.json") << results(experiment, context, {1.5, unfinished});
+  std::ofstream(place / "results.json") << results(experiment, context, {9, unfinished, 1.5});
   std::ofstream(place / "curve.svg") << "<svg xmlns=\"http://www.w3.org/2000/svg\"></svg>";
 }
 
