@@ -146,8 +146,26 @@ TEST(Compare, JsonAndPageHoldEveryTrial) {
     return n;
   };
   EXPECT_EQ(count("data:image/png;base64,"), 3u) << "two solvers and the reference";
-  EXPECT_EQ(count("<svg "), 8u);
+  EXPECT_EQ(count("<svg "), 9u) << "the first of eight plots for wide and for narrow screens";
+  EXPECT_EQ(count("prefers-color-scheme:dark"), 1u);
   EXPECT_EQ(count("http"), 0u) << "self-contained";
+}
+
+TEST(Compare, FiguresAreThoseOfARun) {
+  CompareOptions options;
+  options.solvers = {"quasi-newton", "newton"};
+  options.curves = false;
+  options.moments = 0;
+  const std::filesystem::path scene = write("run");
+  const SceneComparison comparison = compare_solvers(scene, {}, options);
+  for (const Trial& trial : comparison.trials) {
+    Simulation simulation(load_scene(scene, {{}, trial.solver}));
+    for (std::size_t k = 0; k < 12; ++k) {
+      const StepReport report = simulation.step();
+      EXPECT_EQ(trial.series.iterations[k], report.iterations) << trial.solver << ", step " << k;
+      EXPECT_EQ(trial.series.acceleration[k], report.residuals.acceleration) << trial.solver << ", step " << k;
+    }
+  }
 }
 
 TEST(Sweep, ASolversKeyIsMeasuredAgainstTheReferenceOthersAgainstTheFirst) {
@@ -194,6 +212,7 @@ TEST(SvgPlot, LeavesOutWhatALogarithmicAxisCannotShowAndSaysWhereNothingIsLeft) 
   std::size_t circles = 0;
   for (std::size_t p = svg.find("<circle"); p != std::string::npos; p = svg.find("<circle", p + 1)) ++circles;
   EXPECT_EQ(circles, 2u);
+  EXPECT_NE(svg.find("10\u207b\u2076</text>"), std::string::npos) << svg;
   EXPECT_NE(to_svg({"t", "x", "y", false, true, {{"a", "#000", {1}, {0}, false, false}}}).find("nothing to draw"),
             std::string::npos);
 }

@@ -530,7 +530,8 @@ const Section& output_section() {
         .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
        {.name = "pictures",
         .kind = Kind::boolean,
-        .summary = "Draw `picture.png` (the last frame) and `film.png` (six moments) when the run ends; `pliant "
+        .summary = "Draw `picture.png` (the last frame) and `film.png` (six moments, where there are three) when the "
+                   "run ends; `pliant "
                    "picture` draws them later, from any finished run.",
         .fallback = "true"},
        {.name = "export",
@@ -584,7 +585,9 @@ const Section& picture_section() {
         .aliases = {"color"}},
        {.name = "range",
         .kind = Kind::span,
-        .summary = "Values of the field at the ends of the colour map; by default all that occurs.",
+        .summary =
+            "Values of the field at the ends of the colour map; by default what occurs, without the largest hundredth "
+            "where these few would take a quarter of the colours.",
         .example = "[1.0, 1.5]"},
        {.name = "size",
         .kind = Kind::pair_counts,
