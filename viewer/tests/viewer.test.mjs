@@ -74,6 +74,18 @@ async function pause(page) {
   await page.waitForTimeout(100);
 }
 
+/** Entries of legends that reach out of their plots, where nobody sees them. */
+const clipped = (page) =>
+  evaluate(page, () =>
+    [...document.querySelectorAll(".plot-legend span")]
+      .filter((entry) => {
+        const own = entry.getBoundingClientRect();
+        const plot = entry.closest(".plot").getBoundingClientRect();
+        return own.width > 0 && (own.bottom > plot.bottom || own.right > plot.right);
+      })
+      .map((entry) => entry.textContent),
+  );
+
 async function reset(page) {
   await pause(page);
   await evaluate(page, () => window.pliant.session.send("reset"));
@@ -221,6 +233,7 @@ test("parameters, gravity, stiffness and time step are changed by their controls
 
 test("two solvers run side by side, and the hand moves both", async () => {
   const page = await visit(context, held.url);
+  assert.deepEqual(await clipped(page), []);
   await page.getByRole("button", { name: "Compare with another solver" }).click();
   await until(page, () => window.pliant.views === 2 && window.pliant.world.views === 2);
   await page.getByLabel("Solver B").selectOption("fp-pxpbd");
@@ -519,6 +532,7 @@ test("a finished run is played, with a time slider", async () => {
     await until(page, (t) => Math.abs(window.pliant.time - t) < 1e-9, times[11]);
     await film.waitFor();
     assert.equal(await film.inputValue(), "11");
+    assert.equal(await page.locator("figure.plot:visible", { hasText: "Energy" }).count(), 0, "frames hold no energies");
     assert.deepEqual(page.complaints, []);
     await page.close();
   } finally {

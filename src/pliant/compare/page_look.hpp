@@ -20,6 +20,7 @@ p{max-width:80ch;margin:6px 0}.soft{color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}
 td,th{padding:7px 12px;text-align:right;white-space:nowrap}tbody tr+tr td{border-top:1px solid var(--line)}
 th{background:var(--shade);font-size:12.5px;font-weight:600;color:var(--soft);cursor:pointer;vertical-align:bottom;white-space:normal;line-height:1.3}
+th:not(:first-child){min-width:76px}
 th[data-sorted]::after{content:" \2191"}th[data-sorted=down]::after{content:" \2193"}
 td:first-child,th:first-child{text-align:left;position:sticky;left:0;z-index:1}td:first-child{background:var(--card)}
 tr.reference td{color:var(--soft)}tr.ended td:first-child::after{content:" ended early";font-size:12px;color:var(--soft)}
