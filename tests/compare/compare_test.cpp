@@ -184,6 +184,23 @@ TEST(Sweep, ASolversKeyIsMeasuredAgainstTheReferenceOthersAgainstTheFirst) {
   EXPECT_THROW(sweep_key(write("sweep"), {}, "body.0.yong", {"1"}, options), InputError);
 }
 
+TEST(Compare, ASweepOverTheTimeStepTakesDistancesAtTheSameTimeAndTheyFallWithTheFirstOrder) {
+  CompareOptions options;
+  options.steps = 20;
+  options.moments = 0;
+  const SceneComparison swept = sweep_key(write("steps"), {{"simulation.dt=0.01", "solver.tolerance=1e-6"}, ""},
+                                          "simulation.dt", {"0.00125", "0.0025", "0.005", "0.01"}, options);
+  for (const Trial& trial : swept.trials)
+    EXPECT_NEAR(trial.series.time.back(), swept.trials.front().series.time.back(), 1e-9);
+  // Against an eighth of the largest step: errors of (8 - 1), (4 - 1) and (2 - 1) eighths of it.
+  EXPECT_NEAR(swept.trials[3].error() / swept.trials[2].error(), 7.0 / 3, 0.35);
+  EXPECT_NEAR(swept.trials[2].error() / swept.trials[1].error(), 3, 0.45);
+  const SceneComparison finer =
+      sweep_key(write("steps"), {{"simulation.dt=0.01"}, ""}, "simulation.dt", {"0.01", "0.004"}, options);
+  EXPECT_GT(finer.trials[1].error(), 0);  // between the steps of the first
+  EXPECT_LT(finer.trials[1].error(), 0.01);
+}
+
 TEST(Effort, EverySolverThatIteratesHasSomethingToSweep) {
   for (const SolverEntry& solver : solver_catalogue()) {
     const Effort effort = effort_of(solver);
