@@ -8,8 +8,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/export.hpp"
 #include "pliant/io/build_info.hpp"
-#include "pliant/materials/law.hpp"
-#include "pliant/solvers/catalogue.hpp"
+#include "pliant/scene/common_keys.hpp"
 
 // What shells and `man` want to know about the program is taken from the commands themselves, so that it cannot be
 // out of date.
@@ -36,18 +35,6 @@ std::vector<Word> options_of(CLI::App& command) {
     for (const std::string& name : option->get_lnames())
       words.push_back({"--" + name, first_line(option->get_description()), option->get_items_expected_max() > 0});
   return words;
-}
-
-std::vector<std::string> solver_names() {
-  std::vector<std::string> names;
-  for (const SolverEntry& solver : solver_catalogue()) names.push_back(solver.name);
-  return names;
-}
-
-std::vector<std::string> material_names() {
-  std::vector<std::string> names;
-  for (const auto& law : laws()) names.push_back(law->info().name);
-  return names;
 }
 
 std::vector<std::string> format_names() {

@@ -85,6 +85,18 @@ TEST(Study, SolversAreComparedAndAKeyIsSwept) {
   EXPECT_EQ(run(folder, {"sweep", small_scene(folder), "--over", "nonsense"}).code, 2);
 }
 
+TEST(Study, AReferenceThatIsNoneIsNamedBeforeAnythingRuns) {
+  const auto folder = fresh_folder("study_reference");
+  const std::string scene = small_scene(folder);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"compare", scene, "--reference", "newtn"},
+        std::vector<std::string>{"sweep", scene, "--over", "solver.tolerance=1e-3,1e-4", "--reference", "newtn"}}) {
+    const Ended ended = run(folder, command);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(ended.err, "error: --reference: there is no solver 'newtn'; did you mean 'newton'?\n");
+  }
+}
+
 TEST(Study, ANewSceneRunsAndIsNotOverwritten) {
   const auto folder = fresh_folder("study_new");
   for (const char* kind : {"--drop", "--young=1e6"}) {
