@@ -66,7 +66,7 @@ void add_export(CLI::App& app, int& exit_code) {
                    "Colour by a field of the frames: stretch, von_mises, speed, displacement, ...; by default a colour "
                    "per body")
       ->type_name("FIELD");
-  command->add_option("--range", arguments->range, "Values at the ends of the colour map; by default all that occurs")
+  command->add_option("--range", arguments->range, "Values at the ends of the colour map; by default what occurs")
       ->expected(2)
       ->type_name("LOW HIGH");
   CLI::Option* surface = command->add_flag("--surface", arguments->surface, "The outside of each body (the default)");

@@ -45,6 +45,27 @@ void check_command(const CLI::App& app, std::span<char* const> words, const std:
                   near.empty() ? fmt::format("choose one of {}", all) : fmt::format("did you mean '{}'?", near)));
 }
 
+/// Options that a command does not have; CLI11 says no more than that they were "not expected".
+void check_options(const CLI::App& app) {
+  const CLI::App* command = &app;
+  std::string name = app.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    name += " " + command->get_name();
+  }
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command->get_options())
+    for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
+  for (const std::string& word : app.remaining(true)) {
+    const std::string option = word.substr(0, word.find('='));
+    if (!option.starts_with('-')) continue;
+    const std::string near = pliant::nearest(option, known);
+    throw pliant::InputError(fmt::format(
+        "{0} has no option '{1}'; {2}", name, option,
+        near.empty() ? fmt::format("{} --help lists its options", name) : fmt::format("did you mean '{}'?", near)));
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Simulates deformable solids: one scene, every solver.", "pliant");
   app.set_version_flag("--version", fmt::format("pliant {} ({})", pliant::version(), pliant::commit()));
@@ -71,6 +92,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) check_options(app);
     return app.exit(error) == 0 ? kSuccess : kBadInput;
   }
   return exit_code;

@@ -97,12 +97,12 @@ void add_new(CLI::App& app, int& exit_code) {
     if (!arguments->mesh.empty() && !std::filesystem::exists(arguments->mesh))
       throw InputError(fmt::format("there is no file '{}'", arguments->mesh));
     // The command line names the mesh from where it is typed, the scene from where it lies.
+    std::filesystem::create_directories(folder);  // or else "../mesh" leads nowhere
     if (!arguments->mesh.empty())
       arguments->mesh = std::filesystem::proximate(arguments->mesh, std::filesystem::absolute(folder)).string();
     if (arguments->drop) arguments->floor = floor_below(*arguments, folder);
     const std::string text = scene_text(*arguments, file.stem().string());
     build_model(parse_scene(text, file.stem().string(), folder));  // what it writes also runs
-    std::filesystem::create_directories(folder);
     write_atomically(file, text);
     fmt::print("{0}\n  look at it    pliant view {0}\n  run it        pliant run {0}\n", file.string());
     exit_code = kSuccess;

@@ -61,8 +61,10 @@ int draw(const PictureArguments& arguments) {
   }
   const std::filesystem::path folder = arguments.out.empty() ? run.folder() : std::filesystem::path(arguments.out);
   std::filesystem::create_directories(folder);
-  draw_run(run, picture, folder);
-  fmt::print("{0}/picture.png, {0}/film.png\n", folder.string());
+  std::string names;
+  for (const std::filesystem::path& file : draw_run(run, picture, folder))
+    names += (names.empty() ? "" : ", ") + file.string();
+  fmt::print("{}\n", names);
   return kSuccess;
 }
 

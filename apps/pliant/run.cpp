@@ -185,7 +185,8 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
   print_outcomes(scene, totals);
   tell(stdout, "  look at it    paraview {}/result.pvd\n", folder);
   if (scene.output.pictures)
-    tell(stdout, "  pictures      {0}/picture.png, {0}/film.png\n", folder);
+    tell(stdout, "  pictures      {0}/picture.png{1}\n", folder,
+         std::filesystem::exists(std::filesystem::path(folder) / "film.png") ? ", " + folder + "/film.png" : "");
   else
     tell(stdout, "  pictures      pliant picture {}\n", folder);
   tell(stdout, "  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);

@@ -8,7 +8,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/export.hpp"
 #include "pliant/io/build_info.hpp"
-#include "pliant/solvers/catalogue.hpp"
+#include "pliant/scene/common_keys.hpp"
 
 // What shells and `man` want to know about the program is taken from the commands themselves, so that it cannot be
 // out of date.
@@ -37,16 +37,18 @@ std::vector<Word> options_of(CLI::App& command) {
   return words;
 }
 
-std::vector<std::string> solver_names() {
-  std::vector<std::string> names;
-  for (const SolverEntry& solver : solver_catalogue()) names.push_back(solver.name);
-  return names;
-}
-
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const ExportFormat& format : export_formats()) names.emplace_back(format.name);
   return names;
+}
+
+/// What may stand behind an option, where that is known.
+std::vector<std::string> values_of(const std::string& option) {
+  if (option == "--solver" || option == "--solvers" || option == "--reference") return solver_names();
+  if (option == "--format") return format_names();
+  if (option == "--material") return material_names();
+  return {};
 }
 
 std::string quote(std::string text) {
@@ -68,7 +70,13 @@ std::string bash_completion(CLI::App& app) {
 _pliant() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words=""
   case $before in
-    --solver|--solvers|--reference) COMPREPLY=($(compgen -W "{0}" -- "$current")); return ;;
+    --solver|--reference) COMPREPLY=($(compgen -W "{0}" -- "$current")); return ;;
+    --solvers)  # one after the other, with commas
+      local chosen=""
+      [[ $current != *,* ]] || chosen=${{current%,*}},
+      COMPREPLY=($(compgen -P "$chosen" -W "all {0}" -- "${{current##*,}}"))
+      return ;;
+    --material) COMPREPLY=($(compgen -W "{4}" -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W "{1}" -- "$current")); return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -84,7 +92,8 @@ _pliant() {{
 }}
 complete -o filenames -F _pliant pliant
 )",
-                     fmt::join(solver_names(), " "), fmt::join(format_names(), " "), names, cases);
+                     fmt::join(solver_names(), " "), fmt::join(format_names(), " "), names, cases,
+                     fmt::join(material_names(), " "));
 }
 
 std::string zsh_completion(CLI::App& app) {
@@ -98,10 +107,11 @@ std::string zsh_completion(CLI::App& app) {
     names += fmt::format("    {}\n", quote(command->get_name() + ":" + first_line(command->get_description())));
     cases += fmt::format("    {}) _arguments", command->get_name());
     for (const Word& word : options_of(*command)) {
-      const std::string values = word.name == "--solver" || word.name == "--reference"
-                                     ? fmt::format("({})", fmt::join(solver_names(), " "))
-                                 : word.name == "--format" ? fmt::format("({})", fmt::join(format_names(), " "))
-                                                           : "_files";
+      const std::vector<std::string> known = values_of(word.name);
+      const std::string values = known.empty() ? "_files"
+                                 : word.name == "--solvers"
+                                     ? fmt::format("_values -s , solver {}", fmt::join(known, " "))
+                                     : fmt::format("({})", fmt::join(known, " "));
       cases +=
           " " + quote(fmt::format("{}[{}]{}", word.name, clean(word.help), word.takes_value ? ":value:" + values : ""));
     }
@@ -137,11 +147,10 @@ std::string fish_completion(CLI::App& app) {
     text += fmt::format("complete -c pliant -n __fish_use_subcommand -f -a {} -d {}\n", command->get_name(),
                         quote(first_line(command->get_description())));
     for (const Word& word : options_of(*command)) {
-      const std::string values = word.name == "--solver" || word.name == "--reference" || word.name == "--solvers"
-                                     ? fmt::format(" -x -a '{}'", fmt::join(solver_names(), " "))
-                                 : word.name == "--format" ? fmt::format(" -x -a '{}'", fmt::join(format_names(), " "))
-                                 : word.takes_value        ? " -r"
-                                                           : "";
+      const std::vector<std::string> known = values_of(word.name);
+      const std::string values = !known.empty()     ? fmt::format(" -x -a '{}'", fmt::join(known, " "))
+                                 : word.takes_value ? " -r"
+                                                    : "";
       text += fmt::format("complete -c pliant -n '__fish_seen_subcommand_from {}' -l {} -d {}{}\n", command->get_name(),
                           word.name.substr(2), quote(word.help), values);
     }
@@ -184,7 +193,8 @@ std::string manual(CLI::App& app) {
       text += fmt::format(".TP\n.B {}\n{}\n", roff(below->get_name()), roff(below->get_description()));
   }
   text +=
-      ".SH EXIT STATUS\n0: done; 1: the run failed; 2: bad input; 130: interrupted.\n.SH ENVIRONMENT\n.TP\n.B "
+      ".SH EXIT STATUS\n0: done; 1: the run failed; 2: bad input; 3: finished with a result that is in doubt; 130: "
+      "interrupted.\n.SH ENVIRONMENT\n.TP\n.B "
       "NO_COLOR\nSet to anything: no colours in messages.\n.SH FILES\nA run leaves result.pvd, frames, steps.jsonl, "
       "summary.json and checkpoints in its folder, by default out/NAME.\n";
   return text;

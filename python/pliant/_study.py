@@ -36,7 +36,7 @@ def export(
     out:       file or folder to write; by default in the folder of the run
     every:     takes every n-th frame; by default all, of glb at most 120
     colour:    a field of the frames (stretch, von_mises, speed, displacement, ...); by default a colour per body
-    range:     values of the field at the ends of the colour map; by default all that occurs
+    range:     values of the field at the ends of the colour map; by default what occurs
     volume:    every side of every element, in place of the outside of each body
     colliders: with the colliders
     visual:    the visual meshes of bodies that have one, in place of their own surfaces

@@ -276,6 +276,9 @@ TEST(Reliability, WordsThatAreMissingOrEmptyAreSaidInFewWords) {
       {{"check", scene, "--solver", ""}, "is empty"},
       {{"view", scene, "--port", "99999"}, "must be from 0 to 65535"},
       {{"reproduce", "--all", "--jobs", "-1"}, "must be a number above 0"},
+      {{"run", scene, "--thread", "4"}, "pliant run has no option '--thread'; did you mean '--threads'?"},
+      {{"mesh", "info", scene, "--jsno=1"}, "pliant mesh info has no option '--jsno'; did you mean '--json'?"},
+      {{"run", scene, "--zzzzzzzzzz"}, "pliant run --help lists its options"},
       {{"run", scene, "--threads", "nan"}, "at least 1"}};
   for (const auto& [arguments, part] : wrong) {
     const Ended ended = run(folder, arguments);

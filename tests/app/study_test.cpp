@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "app/program.hpp"
@@ -83,6 +85,18 @@ TEST(Study, SolversAreComparedAndAKeyIsSwept) {
   EXPECT_EQ(run(folder, {"sweep", small_scene(folder), "--over", "nonsense"}).code, 2);
 }
 
+TEST(Study, AReferenceThatIsNoneIsNamedBeforeAnythingRuns) {
+  const auto folder = fresh_folder("study_reference");
+  const std::string scene = small_scene(folder);
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"compare", scene, "--reference", "newtn"},
+        std::vector<std::string>{"sweep", scene, "--over", "solver.tolerance=1e-3,1e-4", "--reference", "newtn"}}) {
+    const Ended ended = run(folder, command);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(ended.err, "error: --reference: there is no solver 'newtn'; did you mean 'newton'?\n");
+  }
+}
+
 TEST(Study, ANewSceneRunsAndIsNotOverwritten) {
   const auto folder = fresh_folder("study_new");
   for (const char* kind : {"--drop", "--young=1e6"}) {
@@ -92,6 +106,10 @@ TEST(Study, ANewSceneRunsAndIsNotOverwritten) {
     EXPECT_EQ(checked.code, 0) << checked.err;
     EXPECT_EQ(run(folder, {"new", name}).code, 2);
   }
+  ASSERT_EQ(run(folder, {"mesh", "generate", "sphere", "--cells", "2", folder / "ball.msh"}).code, 0);
+  const Ended made = run(folder, {"new", folder / "not/there/ball", "--mesh", folder / "ball.msh", "--drop"});
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(run(folder, {"check", folder / "not/there/ball.toml"}).code, 0);
 }
 
 TEST(Study, ShellsAndTheManualKnowEveryCommand) {
@@ -105,12 +123,20 @@ TEST(Study, ShellsAndTheManualKnowEveryCommand) {
   run(folder, {"completion", "bash"});
   const std::string script = folder / "stdout.txt";
   EXPECT_EQ(std::system(("bash -n " + script).c_str()), 0);
-  EXPECT_EQ(std::system(("bash -c 'source " + script +
-                         "; COMP_WORDS=(pliant comp); COMP_CWORD=1; _pliant; [ \"${COMPREPLY[0]}\" = compare ]'")
-                            .c_str()),
-            0);
+  const auto completes = [&](const std::string& words, int place, const std::string& word) {
+    return std::system(
+               fmt::format("bash -c 'source {}; COMP_WORDS=({}); COMP_CWORD={}; _pliant; [ \"${{COMPREPLY[0]}}\" "
+                           "= {} ]'",
+                           script, words, place, word)
+                   .c_str()) == 0;
+  };
+  EXPECT_TRUE(completes("pliant comp", 1, "compare"));
+  EXPECT_TRUE(completes("pliant run s.toml --solver chebys", 4, "chebyshev"));
+  EXPECT_TRUE(completes("pliant compare s.toml --solvers newton,chebys", 4, "newton,chebyshev"));
+  EXPECT_TRUE(completes("pliant new s --material mooney", 4, "mooney-rivlin"));
   const Ended manual = run(folder, {"docs", "man"});
   EXPECT_EQ(manual.out.substr(0, 10), ".TH PLIANT");
+  EXPECT_NE(manual.out.find("3: finished with a result that is in doubt"), std::string::npos);
   EXPECT_NE(manual.out.find(".SS compare SCENE"), std::string::npos) << manual.out.substr(0, 500);
 }
 

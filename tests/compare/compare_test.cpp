@@ -146,8 +146,26 @@ TEST(Compare, JsonAndPageHoldEveryTrial) {
     return n;
   };
   EXPECT_EQ(count("data:image/png;base64,"), 3u) << "two solvers and the reference";
-  EXPECT_EQ(count("<svg "), 8u);
+  EXPECT_EQ(count("<svg "), 9u) << "the first of eight plots for wide and for narrow screens";
+  EXPECT_EQ(count("prefers-color-scheme:dark"), 1u);
   EXPECT_EQ(count("http"), 0u) << "self-contained";
+}
+
+TEST(Compare, FiguresAreThoseOfARun) {
+  CompareOptions options;
+  options.solvers = {"quasi-newton", "newton"};
+  options.curves = false;
+  options.moments = 0;
+  const std::filesystem::path scene = write("run");
+  const SceneComparison comparison = compare_solvers(scene, {}, options);
+  for (const Trial& trial : comparison.trials) {
+    Simulation simulation(load_scene(scene, {{}, trial.solver}));
+    for (std::size_t k = 0; k < 12; ++k) {
+      const StepReport report = simulation.step();
+      EXPECT_EQ(trial.series.iterations[k], report.iterations) << trial.solver << ", step " << k;
+      EXPECT_EQ(trial.series.acceleration[k], report.residuals.acceleration) << trial.solver << ", step " << k;
+    }
+  }
 }
 
 TEST(Sweep, ASolversKeyIsMeasuredAgainstTheReferenceOthersAgainstTheFirst) {
@@ -164,6 +182,23 @@ TEST(Sweep, ASolversKeyIsMeasuredAgainstTheReferenceOthersAgainstTheFirst) {
   EXPECT_EQ(of_body.trials[1].error(), 0);
   EXPECT_GT(of_body.trials[2].error(), 1e-3);
   EXPECT_THROW(sweep_key(write("sweep"), {}, "body.0.yong", {"1"}, options), InputError);
+}
+
+TEST(Compare, ASweepOverTheTimeStepTakesDistancesAtTheSameTimeAndTheyFallWithTheFirstOrder) {
+  CompareOptions options;
+  options.steps = 20;
+  options.moments = 0;
+  const SceneComparison swept = sweep_key(write("steps"), {{"simulation.dt=0.01", "solver.tolerance=1e-6"}, ""},
+                                          "simulation.dt", {"0.00125", "0.0025", "0.005", "0.01"}, options);
+  for (const Trial& trial : swept.trials)
+    EXPECT_NEAR(trial.series.time.back(), swept.trials.front().series.time.back(), 1e-9);
+  // Against an eighth of the largest step: errors of (8 - 1), (4 - 1) and (2 - 1) eighths of it.
+  EXPECT_NEAR(swept.trials[3].error() / swept.trials[2].error(), 7.0 / 3, 0.35);
+  EXPECT_NEAR(swept.trials[2].error() / swept.trials[1].error(), 3, 0.45);
+  const SceneComparison finer =
+      sweep_key(write("steps"), {{"simulation.dt=0.01"}, ""}, "simulation.dt", {"0.01", "0.004"}, options);
+  EXPECT_GT(finer.trials[1].error(), 0);  // between the steps of the first
+  EXPECT_LT(finer.trials[1].error(), 0.01);
 }
 
 TEST(Effort, EverySolverThatIteratesHasSomethingToSweep) {
@@ -194,6 +229,7 @@ TEST(SvgPlot, LeavesOutWhatALogarithmicAxisCannotShowAndSaysWhereNothingIsLeft) 
   std::size_t circles = 0;
   for (std::size_t p = svg.find("<circle"); p != std::string::npos; p = svg.find("<circle", p + 1)) ++circles;
   EXPECT_EQ(circles, 2u);
+  EXPECT_NE(svg.find("10\u207b\u2076</text>"), std::string::npos) << svg;
   EXPECT_NE(to_svg({"t", "x", "y", false, true, {{"a", "#000", {1}, {0}, false, false}}}).find("nothing to draw"),
             std::string::npos);
 }

@@ -9,6 +9,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/creases.hpp"
+#include "pliant/io/animation/draw.hpp"
 #include "pliant/io/run.hpp"
 #include "pliant/mesh/formats/surface_formats.hpp"
 #include "support/text_file.hpp"
@@ -107,6 +108,46 @@ TEST(Export, ReadsARunWithItsNamesCollidersAndTimes) {
   EXPECT_NEAR(animation.surfaces[3].positions[3][0] - animation.surfaces[3].positions[0][0], 0.12, 1e-6);
   const VtkGrid last = RecordedRun::read(run.frames()[6]);
   EXPECT_EQ(animation.surfaces[0].positions[3][1], static_cast<float>(last.points[0].y()));
+}
+
+Animation coloured(std::vector<float> values) {
+  Animation animation;
+  animation.field = "stretch";
+  animation.surfaces.resize(1);
+  animation.surfaces[0].values = {std::move(values)};
+  return animation;
+}
+
+TEST(Export, ClipsTheColoursOfAFewLargeValuesAndNotOfAGradualRise) {
+  std::vector<float> rise(1000);
+  for (std::size_t i = 0; i < rise.size(); ++i) rise[i] = 1.0F + 0.001F * static_cast<float>(i);
+  Animation even = coloured(rise);
+  even.fit_range();
+  EXPECT_FALSE(even.is_clipped);
+  EXPECT_NEAR(even.high, 1.999, 1e-6);
+  for (std::size_t i = 995; i < rise.size(); ++i) rise[i] = 9;
+  Animation spiked = coloured(rise);
+  spiked.fit_range();
+  EXPECT_TRUE(spiked.is_clipped);
+  EXPECT_NEAR(spiked.high, 1.989, 1e-6);
+  EXPECT_EQ(spiked.low, 1);
+  Animation still = coloured({1.0F, 1.001F});
+  still.fit_range();
+  EXPECT_EQ(still.high, 1.02);
+  Animation rigid = coloured({1.0F, 2.0F});
+  rigid.surfaces[0].is_rigid = true;
+  rigid.uncolour_rigid();
+  EXPECT_TRUE(rigid.surfaces[0].values.empty());
+}
+
+TEST(Export, DrawsShortRunsSmallerUnlessASizeIsGiven) {
+  ScenePicture picture;
+  EXPECT_EQ(suited_to(10'000'000, picture).width, 1280);
+  EXPECT_EQ(suited_to(60'000, picture).width, 640);
+  EXPECT_EQ(suited_to(60'000, picture).height, 360);
+  EXPECT_EQ(suited_to(0, picture).width, 320);
+  picture.is_size_given = true;
+  EXPECT_EQ(suited_to(0, picture).width, 1280);
 }
 
 TEST(Export, ColoursByAFieldOfTheFramesAndNamesThemWhereItIsUnknown) {

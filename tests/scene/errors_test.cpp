@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadScene{"AnUnknownSolver",
                  20,
                  "name = \"pod-newtn\"",
-                 {"scene.toml:20", "no solver 'pod-newtn'; did you mean 'pod-newton'?"}},
+                 {"scene.toml:20: 'name' in [solver] must be one of", "\"pod-newtn\"; did you mean 'pod-newton'?"}},
         BadScene{"AnUnknownSolverParameter",
                  0,
                  "",
@@ -194,6 +194,14 @@ TEST(Scene, NamesAnInvertedElementOfTheMeshFile) {
     for (const char* fragment : {"scene.toml:6", "bad.mesh", "element 1", "invert"})
       EXPECT_NE(message.find(fragment), std::string::npos) << message;
   }
+}
+
+TEST(Scene, WrongNamesOfSolverAndMaterialAreToldTogetherWithTheRest) {
+  const std::string message =
+      error_of(scene_with(0, ""), {{"solver.name=pod-newtn", "body.0.material=neo-hokean", "body.0.yuong=1"}, ""});
+  for (const char* fragment : {"did you mean 'pod-newton'?", "did you mean 'neo-hookean'?", "did you mean 'young'?"})
+    EXPECT_NE(message.find(fragment), std::string::npos) << message;
+  EXPECT_EQ(message.find("quasi-newton"), std::string::npos) << "of all solvers only the one meant:\n" << message;
 }
 
 TEST(Scene, AMissingFileIsNamed) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/parse_number.hpp"
@@ -48,6 +50,21 @@ BuiltScene with_solver(const BuiltScene& built, const std::string& name, Paramet
   other.scene.solver.name = name;
   other.scene.solver.parameters = std::move(parameters);
   return other;
+}
+
+/// The reference's parameters, as the scene gives them; or what is wrong with it, before anything has run.
+SceneSolver reference_for(const BuiltScene& built, const std::filesystem::path& path, const SceneChanges& changes,
+                          const std::string& name) {
+  try {
+    find_solver(name);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("--reference: {}", error.what()));
+  }
+  for (const SolverFit& fit : solver_fits(*built.model, demands_of(built.scene)))
+    if (fit.solver->name == name && !fit.fits())
+      throw InputError(fmt::format("--reference: {} cannot run the scene: {}; take one of {}", name, fit.reason(),
+                                   list_fitting(*built.model, demands_of(built.scene))));
+  return load_scene(path, {changes.set, name == built.scene.solver.name ? changes.solver : name}).solver;
 }
 
 /// The converged reference of a scene, and its positions.
@@ -120,6 +137,7 @@ SceneComparison compare_solvers(const std::filesystem::path& path, const SceneCh
   }
   if (running.empty())
     throw InputError(fmt::format("none of these solvers can run the scene; {} could", list_fitting(*built.model)));
+  const SceneSolver reference = reference_for(built, path, changes, options.reference);
   int count = 1;
   for (const auto& [name, scene] : running)
     count += 1 + (options.curves ? static_cast<int>(effort_of(find_solver(name)).values.size()) : 0);
@@ -130,7 +148,7 @@ SceneComparison compare_solvers(const std::filesystem::path& path, const SceneCh
   try {
     Trajectory trajectory;
     teller.next(fmt::format("{}, the reference", options.reference));
-    comparison.reference = run_reference(built, scene_under(options.reference).solver, trial, trajectory);
+    comparison.reference = run_reference(built, reference, trial, trajectory);
     trial.reference = &trajectory;
     for (const auto& [name, scene] : running) {
       teller.next(name);
@@ -168,19 +186,24 @@ SceneComparison sweep_key(const std::filesystem::path& path, const SceneChanges&
     with.set.push_back(fmt::format("{}={}", key, value));
     scenes.push_back(build_scene(load_scene(path, with)));
   }
+  std::optional<SceneSolver> reference;
+  if (of_solver) reference = reference_for(built, path, changes, options.reference);
   Teller teller(progress, static_cast<int>(values.size()) + (of_solver ? 1 : 0));
   TrialOptions trial;
   trial.moments = options.moments;
   Trajectory trajectory;
   try {
-    if (of_solver) {
+    if (reference) {
       teller.next(fmt::format("{}, the reference", options.reference));
       trial.steps = options.steps > 0 ? options.steps : built.scene.steps;
-      const Scene under = load_scene(path, {changes.set, options.reference});
-      comparison.reference = run_reference(built, under.solver, trial, trajectory);
+      comparison.reference = run_reference(built, *reference, trial, trajectory);
     }
     for (std::size_t k = 0; k < values.size(); ++k) {
-      trial.steps = options.steps > 0 ? options.steps : scenes[k].scene.steps;
+      // As long as the scene as given, where the time step is what is swept.
+      trial.steps = options.steps > 0
+                        ? std::max<std::int64_t>(
+                              1, std::llround(static_cast<double>(options.steps) * built.scene.dt / scenes[k].scene.dt))
+                        : scenes[k].scene.steps;
       trial.record = !of_solver && k == 0 ? &trajectory : nullptr;
       trial.reference = !of_solver && k == 0 ? nullptr : &trajectory;
       teller.next(fmt::format("{} = {}", key, values[k]));

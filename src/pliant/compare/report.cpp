@@ -66,9 +66,10 @@ double smallest_of(const std::vector<double>& values) {
 std::string metres(double m) {
   if (!std::isfinite(m)) return "-";
   if (m == 0) return "0";
-  return m < 1e-3 ? fmt::format("{:.3g} um", 1e6 * m)
-         : m < 1  ? fmt::format("{:.3g} mm", 1e3 * m)
-                  : fmt::format("{:.3g} m", m);
+  for (const auto& [unit, name] :
+       {std::pair(1.0, "m"), std::pair(1e-3, "mm"), std::pair(1e-6, "um"), std::pair(1e-9, "nm")})
+    if (m >= 0.9995 * unit) return fmt::format("{:.3g} {}", m / unit, name);
+  return fmt::format("{:.2g} m", m);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "pliant/energies/assembler.hpp"
 
@@ -43,19 +44,31 @@ class Measures {
   VecX momentum_, force_;
 };
 
-void add_distance(const VecX& x, const TrialOptions& options, TrialSeries& series) {
-  const std::size_t step = series.distance.size();
+/// Where the reference is at a time; empty where it has ended before, or was cut on the way.
+VecX positions_at(const Trajectory& reference, double time) {
+  const double rounding = 1e-9 * time;
+  const auto after = std::lower_bound(reference.begin(), reference.end(), time - rounding,
+                                      [](const TrialMoment& moment, double t) { return moment.time < t; });
+  if (after == reference.end()) return {};
+  if (after == reference.begin() || after->time <= time + rounding) return after->x;
+  const auto before = std::prev(after);
+  if (before->x.size() != after->x.size()) return {};
+  const double share = (time - before->time) / (after->time - before->time);
+  return (1 - share) * before->x + share * after->x;
+}
+
+void add_distance(const State& state, const TrialOptions& options, TrialSeries& series) {
   double sum = std::numeric_limits<double>::quiet_NaN(), largest = sum;
-  if (options.reference && step < options.reference->size() && (*options.reference)[step].size() == x.size()) {
-    const VecX& to = (*options.reference)[step];
-    const auto nodes = static_cast<Index>(x.size() / 3);
+  const VecX to = options.reference ? positions_at(*options.reference, state.time) : VecX();
+  if (to.size() > 0 && to.size() == state.x.size()) {
+    const auto nodes = static_cast<Index>(to.size() / 3);
     sum = largest = 0;
     for (Index i = 0; i < nodes; ++i) {
-      const double d2 = (node(x, i) - node(to, i)).squaredNorm();
+      const double d2 = (node(state.x, i) - node(to, i)).squaredNorm();
       sum += d2;
       largest = std::max(largest, d2);
     }
-    sum = std::sqrt(sum / std::max<Index>(nodes, 1));
+    sum = std::sqrt(sum / static_cast<double>(nodes));
     largest = std::sqrt(largest);
   }
   series.distance.push_back(sum);
@@ -99,6 +112,7 @@ Trial run_trial(BuiltScene built, const TrialOptions& options) {
       }
   };
   keep_moment(*simulation.state());
+  if (options.record) options.record->push_back({simulation.state()->time, simulation.state()->x});
   trial.finished = true;
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     if (options.wants_stop && options.wants_stop()) {
@@ -125,9 +139,9 @@ Trial run_trial(BuiltScene built, const TrialOptions& options) {
     series.force.push_back(report.residuals.force);
     series.acceleration.push_back(report.residuals.acceleration);
     series.gap.push_back(report.minimum_gap);
-    add_distance(state.x, options, series);
+    add_distance(state, options, series);
     measures->add(state, series);
-    if (options.record) options.record->push_back(state.x);
+    if (options.record) options.record->push_back({state.time, state.x});
     keep_moment(state);
   }
   trial.model = simulation.model();

@@ -24,7 +24,7 @@ struct TrialSeries {
   std::vector<double> gap;  ///< smallest to a surface nearby, m; infinity where there is none
 };
 
-/// Positions at some moments, for pictures.
+/// Positions at a moment.
 struct TrialMoment {
   double time = 0;
   VecX x;
@@ -49,8 +49,9 @@ struct Trial {
   double error() const;
 };
 
-/// Positions after every step: what distances are taken to.
-using Trajectory = std::vector<VecX>;
+/// Positions at the start and after every step: what distances are taken to, at the same time. Between two steps of
+/// the reference its positions are interpolated.
+using Trajectory = std::vector<TrialMoment>;
 
 struct TrialOptions {
   std::int64_t steps = 0;

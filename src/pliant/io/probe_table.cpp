@@ -92,21 +92,26 @@ void plot_probes(const std::filesystem::path& csv, const std::filesystem::path& 
     for (const auto& row : table.values) line.y.push_back(row[c]);
     lines.push_back(std::move(line));
   }
+  constexpr double kWidth = 640, kHeight = 360, kTitle = 28;
   std::string image = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<style>"
       "text{{font:12px sans-serif;fill:#444}}.title{{font-size:14px;font-weight:600}}.grid{{stroke:#e4e6ea}}"
-      "polyline{{fill:none;stroke-width:1.8}}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-      kPlotWidth, kPlotHeight * plots.size());
+      "polyline{{fill:none;stroke:currentColor;stroke-width:1.8}}</style>\n<rect width=\"100%\" height=\"100%\" "
+      "fill=\"#fff\"/>\n",
+      kWidth, kHeight * static_cast<double>(plots.size()));
   for (std::size_t p = 0; p < plots.size(); ++p) {
+    Plot& plot = plots[p];
+    plot.width = kWidth;
+    plot.height = kHeight - kTitle;
+    image += fmt::format("<g transform=\"translate(0 {})\">\n<text class=\"title\" x=\"14\" y=\"20\">{}</text>\n",
+                         kHeight * static_cast<double>(p), escape_html(plot.title));
+    for (std::size_t l = 0; l < plot.lines.size(); ++l)
+      image += fmt::format("<text x=\"{}\" y=\"20\" text-anchor=\"end\" style=\"fill:{}\">{}</text>\n",
+                           kWidth - 16 - 54.0 * static_cast<double>(plot.lines.size() - 1 - l), plot.lines[l].colour,
+                           escape_html(plot.lines[l].name));
     // As large as it is, not as the image around it.
-    image += fmt::format("<g transform=\"translate(0 {})\">\n<svg width=\"{}\" height=\"{}\"{}", kPlotHeight * p,
-                         kPlotWidth, kPlotHeight, to_svg(plots[p]).substr(4));
-    for (std::size_t l = 0; l < plots[p].lines.size(); ++l)
-      image +=
-          fmt::format("<text x=\"{}\" y=\"20\" text-anchor=\"end\" style=\"fill:{}\">{}</text>\n",
-                      static_cast<double>(kPlotWidth) - 16 - 54.0 * static_cast<double>(plots[p].lines.size() - 1 - l),
-                      plots[p].lines[l].colour, escape_html(plots[p].lines[l].name));
-    image += "</g>\n";
+    image += fmt::format("<svg y=\"{}\" width=\"{}\" height=\"{}\"{}</g>\n", kTitle, plot.width, plot.height,
+                         to_svg(plot).substr(4));
   }
   write_atomically(svg, image + "</svg>\n");
 }

@@ -57,7 +57,7 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
     } else {
       json["springs"] = body.springs->stencils().count();
     }
-    if (body.rigid) json["rigid"] = true;
+    if (body.rigid || body.is_link()) json["rigid"] = true;
     json["nodes"] = body.nodes.size();
     json["mass"] = body.mass();
     bodies.push_back(std::move(json));

@@ -17,12 +17,11 @@ constexpr double golden_angle = 2.39996322972865332;
 struct Counts {
   int lamp, sky;
 };
-constexpr Counts many = {16, 48}, few = {12, 32};
-constexpr int small_width = 640;  // pixels
+Counts lights_of(int width) { return width > 640 ? Counts{16, 48} : width > 320 ? Counts{12, 32} : Counts{5, 12}; }
 /// Samples along a side of their images for each pixel of the picture's width, and how few and many at most.
 constexpr double lamp_samples = 0.32, sky_samples = 0.1;
-constexpr int lamp_resolution[] = {128, 448};
-constexpr int sky_resolution[] = {64, 144};
+constexpr int lamp_resolution[] = {80, 448};
+constexpr int sky_resolution[] = {40, 144};
 
 constexpr double lamp_strength = 0.86;
 constexpr double sky_strength = 0.56;
@@ -52,7 +51,7 @@ PictureLight::PictureLight(const PictureScene& scene, const Vec3& up, const Vec3
       radius_(std::max(scene.radius, 1e-30)),
       shadows_(shadows),
       lamp_direction_((1.0 * up - 0.6 * right + 0.55 * back).normalized()) {
-  const auto [lamp_sources, sky_sources] = width < small_width ? few : many;
+  const auto [lamp_sources, sky_sources] = lights_of(width);
   // Both sets lie on spirals that turn by the golden angle, which cover evenly.
   const Vec3 u = any_perpendicular(lamp_direction_);
   const Vec3 v = lamp_direction_.cross(u);

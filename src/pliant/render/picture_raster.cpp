@@ -27,11 +27,17 @@ int clamp_to(double value, int low, int high) {
   return static_cast<int>(std::clamp(value, static_cast<double>(low), static_cast<double>(high)));
 }
 
-/// The rows whose samples a triangle may cover, within [low, high).
-std::array<int, 2> rows_of(const FlatTriangle& t, int low, int high) {
-  const auto [least, most] = std::minmax({t.y[0], t.y[1], t.y[2]});
-  return {clamp_to(std::floor(least - 0.5), low, high), clamp_to(std::ceil(most + 0.5), low, high)};
+/// The numbers i in [low, high), none of which is negative, for which i + 0.5 may lie between the least and the most of
+/// three: most of a fine mesh lies between samples, and is done with here.
+std::array<int, 2> samples_between(const std::array<double, 3>& x, int low, int high) {
+  constexpr double kRounding = 1e-6;
+  const double least = std::min(std::min(x[0], x[1]), x[2]), most = std::max(std::max(x[0], x[1]), x[2]);
+  // Truncation rounds down, as nothing is negative; it is quicker than std::floor.
+  return {clamp_to(least + 0.5 - kRounding, low, high), clamp_to(most + 0.5 + kRounding, low, high)};
 }
+
+/// The rows whose samples a triangle may cover, within [low, high).
+std::array<int, 2> rows_of(const FlatTriangle& t, int low, int high) { return samples_between(t.y, low, high); }
 
 /// Samples of a row, one after the other, whose nearness is first + k slope.
 struct Run {
@@ -44,10 +50,11 @@ struct Run {
 /// Calls visit(run) for the samples of rows [first_row, end_row) of a window inside a triangle.
 template <class Visit>
 void scan(const FlatTriangle& t, int first_row, int end_row, const NearnessImage& window, Visit&& visit) {
+  const auto rows = rows_of(t, first_row, end_row);
+  const auto [first_column, end_column] = samples_between(t.x, window.left, window.left + window.width);
+  if (rows[0] >= rows[1] || first_column >= end_column) return;
   const double area = (t.x[1] - t.x[0]) * (t.y[2] - t.y[0]) - (t.x[2] - t.x[0]) * (t.y[1] - t.y[0]);
   if (!(std::abs(area) > 0)) return;
-  const auto rows = rows_of(t, first_row, end_row);
-  if (rows[0] >= rows[1]) return;
   const double sign = area > 0 ? 1 : -1;
   std::array<HalfPlane, 3> edges;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -55,11 +62,10 @@ void scan(const FlatTriangle& t, int first_row, int end_row, const NearnessImage
     const HalfPlane e = edge_through(t.x[k], t.y[k], t.x[n], t.y[n]);
     edges[k] = {sign * e.a, sign * e.b, sign * e.c};
   }
-  const auto [least, most] = std::minmax({t.x[0], t.x[1], t.x[2]});
-  const int first_column = clamp_to(std::floor(least - 0.5), window.left, window.left + window.width);
-  const int end_column = clamp_to(std::ceil(most + 0.5), window.left, window.left + window.width);
-  if (first_column >= end_column) return;
-  const std::array<double, 3> inverse = {1 / edges[0].a, 1 / edges[1].a, 1 / edges[2].a};
+  // Of a few samples each is tested; where more lie in a row, the ends of those inside are estimated first.
+  const bool is_narrow = end_column - first_column <= 4;
+  std::array<double, 3> inverse{};
+  if (!is_narrow) inverse = {1 / edges[0].a, 1 / edges[1].a, 1 / edges[2].a};
   for (int j = rows[0]; j < rows[1]; ++j) {
     const double y = j + 0.5;
     const std::array<double, 3> along = {edges[0].b * y + edges[0].c, edges[1].b * y + edges[1].c,
@@ -72,14 +78,17 @@ void scan(const FlatTriangle& t, int first_row, int end_row, const NearnessImage
       const double x = i + 0.5;
       return edges[0].a * x + along[0] >= 0 && edges[1].a * x + along[1] >= 0 && edges[2].a * x + along[2] >= 0;
     };
-    double low = first_column, high = end_column;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const double crossing = -along[k] * inverse[k] - 0.5;
-      if (edges[k].a > 0) low = std::max(low, crossing);
-      if (edges[k].a < 0) high = std::min(high, crossing);
+    int begin = first_column, end = end_column;
+    if (!is_narrow) {
+      double low = first_column, high = end_column;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double crossing = -along[k] * inverse[k] - 0.5;
+        if (edges[k].a > 0) low = std::max(low, crossing);
+        if (edges[k].a < 0) high = std::min(high, crossing);
+      }
+      begin = std::max(first_column, clamp_to(low, first_column, end_column) - 1);
+      end = std::min(end_column, clamp_to(high, first_column, end_column) + 2);
     }
-    int begin = std::max(first_column, clamp_to(low, first_column, end_column) - 1),
-        end = std::min(end_column, clamp_to(high, first_column, end_column) + 2);
     while (begin < end && !inside(begin)) ++begin;
     while (begin < end && !inside(end - 1)) --end;
     if (begin < end)

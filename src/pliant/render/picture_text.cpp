@@ -83,7 +83,8 @@ void draw_legend(Picture& picture, const Legend& legend, int x, int y, int heigh
   for (int tick = 0; tick < 3; ++tick) {
     const double value = legend.high - (legend.high - legend.low) * tick / 2;
     draw_text(picture, x + width + 3 * scale, top + (bar - kLetterHeight * scale) * tick / 2,
-              number_text(value, legend.high - legend.low), scale, colour);
+              (tick == 0 && legend.is_clipped ? "> " : "") + number_text(value, legend.high - legend.low), scale,
+              colour);
   }
 }
 

@@ -23,6 +23,7 @@ struct Legend {
   std::string_view title;
   double low = 0, high = 1;
   ColourMap map = ColourMap::lagoon;
+  bool is_clipped = false;  ///< whether values above `high` have its colour
 };
 void draw_legend(Picture& picture, const Legend& legend, int x, int y, int height, int scale, Colour colour);
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,18 +13,19 @@ struct PlotLine {
   std::vector<double> x, y;
   bool dashed = false;
   bool markers = false;
+  std::vector<std::string> notes = {};  ///< of the markers, shown under the mouse; none: its name alone
 };
 
 struct Plot {
   std::string title, x_label, y_label;
   bool log_x = false, log_y = false;
   std::vector<PlotLine> lines;
+  std::optional<double> limit = std::nullopt;  ///< along x, drawn as a line across
+  double width = 460, height = 300;            ///< in units of the letters' size, 12
 };
 
-inline constexpr std::size_t kPlotWidth = 640, kPlotHeight = 360;
-
-/// An SVG element of this size in its own units, with axes, ticks, and lines whose names show under the mouse. Where
-/// nothing can be drawn it says so.
+/// An SVG element with axes, ticks, and lines whose names show under the mouse; its title is for those who do not see
+/// it. Where nothing can be drawn it says so. Letters and axes are styled by the page.
 std::string to_svg(const Plot& plot);
 
 /// Text with what HTML reserves replaced.

@@ -1,8 +1,22 @@
 #pragma once
 
+#include "pliant/materials/law.hpp"
 #include "pliant/scene/keys.hpp"
+#include "pliant/solvers/catalogue.hpp"
 
 namespace pliant {
+
+/// What `material` and `solver.name` may be, in the order of the lists that the program prints.
+inline std::vector<std::string> material_names() {
+  std::vector<std::string> names;
+  for (const auto& law : laws()) names.push_back(law->info().name);
+  return names;
+}
+inline std::vector<std::string> solver_names() {
+  std::vector<std::string> names;
+  for (const SolverEntry& solver : solver_catalogue()) names.push_back(solver.name);
+  return names;
+}
 
 /// Keys that several sections share.
 inline Setting name_key(const std::string& what) {

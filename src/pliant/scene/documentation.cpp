@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cctype>
+
 #include "pliant/scene/keys.hpp"
 #include "pliant/scene/scene.hpp"
 
@@ -20,8 +22,9 @@ std::string type_of(const Setting& key) {
   plain.unit.clear();
   std::string text = cell(describe_type(plain));
   if (!key.section || key.kind == Kind::selection || key.section->label.find('.') == std::string::npos) return text;
-  std::string anchor = key.section->label;
-  std::erase(anchor, '.');
+  std::string anchor;  // as GitHub and mkdocs make it of the heading
+  for (char c : key.section->label)
+    if (c != '.' && c != '[' && c != ']') anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return fmt::format("{}: [`{}`](#{})", text, key.section->label, anchor);
 }
 

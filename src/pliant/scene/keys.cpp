@@ -98,9 +98,10 @@ const Section& body_section() {
          .fallback = "1",
          .limits = {1, 3}},
         {.name = "material",
-         .kind = Kind::text,
-         .summary = "The law; `pliant materials` lists them.",
+         .kind = Kind::choice,
+         .summary = "The law; `pliant materials` describes them.",
          .fallback = "\"neo-hookean\"",
+         .choices = material_names(),
          .aliases = {"law"}},
     };
     s.keys.insert(s.keys.end(), first.begin(), first.end());
@@ -499,10 +500,11 @@ const Section& solver_section() {
       "in [solver]",
       "The time stepper. Besides these keys it takes the parameters of the solver named: `pliant solvers` lists them.",
       {{.name = "name",
-        .kind = Kind::text,
+        .kind = Kind::choice,
         .summary = "Which one. What each can do, such as contact, links or cloth, is in [solvers.md](solvers.md); "
                    "`pliant check SCENE` lists those that could run a scene.",
-        .fallback = "\"pod-newton\""},
+        .fallback = "\"pod-newton\"",
+        .choices = solver_names()},
        {.name = "on_failure",
         .kind = Kind::choice,
         .summary = "What to do when a step does not converge: stop the run, or continue from the last iterate.",
@@ -530,7 +532,8 @@ const Section& output_section() {
         .choices = {"displacement", "velocity", "von-mises", "stretch", "body"}},
        {.name = "pictures",
         .kind = Kind::boolean,
-        .summary = "Draw `picture.png` (the last frame) and `film.png` (six moments) when the run ends; `pliant "
+        .summary = "Draw `picture.png` (the last frame) and `film.png` (six moments, where there are three) when the "
+                   "run ends; `pliant "
                    "picture` draws them later, from any finished run.",
         .fallback = "true"},
        {.name = "export",
@@ -584,7 +587,9 @@ const Section& picture_section() {
         .aliases = {"color"}},
        {.name = "range",
         .kind = Kind::span,
-        .summary = "Values of the field at the ends of the colour map; by default all that occurs.",
+        .summary =
+            "Values of the field at the ends of the colour map; by default what occurs, without the largest hundredth "
+            "where these few would take a quarter of the colours.",
         .example = "[1.0, 1.5]"},
        {.name = "size",
         .kind = Kind::pair_counts,

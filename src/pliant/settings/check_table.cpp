@@ -29,6 +29,9 @@ std::string remedy(const Setting& key) {
              : fmt::format("; for example: {} = {}", key.name, value);
 }
 
+/// Choices beyond these are counted, where a person need not read them all.
+constexpr std::size_t kMostListed = 16;
+
 /// What is wrong, gathered: a person mends all of it at once.
 class Complaints {
  public:
@@ -84,8 +87,10 @@ void check_choice(const Value& value, const Setting& key, const Section& section
   if (!value.is_text()) fail_type(value, key, section);
   if (std::find(key.choices.begin(), key.choices.end(), value.text()) != key.choices.end()) return;
   const std::string near = nearest(value.text(), key.choices);
-  fail(value.origin, fmt::format("{} must be one of {}, but is \"{}\"{}", quoted(key, section),
-                                 fmt::join(key.choices, ", "), InputError::shortened(value.text(), 120),
+  const bool all = near.empty() || key.choices.size() <= kMostListed;
+  fail(value.origin, fmt::format("{} must be {}, but is \"{}\"{}", quoted(key, section),
+                                 all ? fmt::format("one of {}", fmt::join(key.choices, ", ")) : describe_type(key),
+                                 InputError::shortened(value.text(), 120),
                                  near.empty() ? "" : fmt::format("; did you mean '{}'?", near)));
 }
 
@@ -292,7 +297,10 @@ std::string describe_type(const Setting& key) {
                                       "a list of tables",
                                       "a table of tables"};
   std::string text = nouns[static_cast<std::size_t>(key.kind)];
-  if (!key.choices.empty()) text += fmt::format("{}", fmt::join(key.choices, ", "));
+  if (key.choices.size() > kMostListed)
+    text += fmt::format("{} names", key.choices.size());
+  else if (!key.choices.empty())
+    text += fmt::format("{}", fmt::join(key.choices, ", "));
   const Limits& limits = key.limits;
   const bool several = key.kind == Kind::vector || key.kind == Kind::factor || key.kind == Kind::counts ||
                        key.kind == Kind::span || key.kind == Kind::indices || key.kind == Kind::pair ||

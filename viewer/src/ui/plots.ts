@@ -181,7 +181,7 @@ export class Plots {
           below += part;
         });
       });
-      if (views > 1) viewTag(g, left + 2, 10, view, p);
+      if (views > 1) viewTag(g, left + w / 2, 10, view, p);
     }
     if (this.budget !== null && this.budget < top) {
       g.strokeStyle = p.budget;
@@ -272,6 +272,7 @@ export class Plots {
       width: name === "total" ? 2 : 1.4,
       value: (view: ViewTelemetry) => view.energy?.[name] ?? NaN,
     }));
+    this.energy.element.hidden = last !== undefined && names.length === 0; // frames on the disk have none
     this.drawLines(this.energy, lines, last);
     const total = last?.views.map((v) => v.energy?.total).filter((v): v is number => typeof v === "number") ?? [];
     this.energy.value.textContent = total.length > 0 ? `${total.map((v) => plain(v)).join(" · ")} J` : "";

@@ -38,6 +38,7 @@ struct Animation {
   std::vector<AnimatedSurface> surfaces;
   std::string field;         ///< what the colours show; empty: nothing
   double low = 0, high = 1;  ///< the field's values at the ends of the colour map
+  bool is_clipped = false;   ///< whether larger values occur, which have the last colour
   ColourMap map = ColourMap::lagoon;
 
   std::size_t frames() const { return times.size(); }
@@ -45,6 +46,13 @@ struct Animation {
   double rate() const;
   /// sRGB, of one vertex in one frame.
   Colour colour_of(const AnimatedSurface& surface, std::size_t frame, std::size_t vertex) const;
+
+  /// Fits low and high to the values. Where a hundredth of them, at a corner or in an impact, leaves the rest but a
+  /// part of the colours, these are clipped. Stretch begins at 1 and goes to 1.02 at least: a body that hardly deforms
+  /// is not painted as if it did.
+  void fit_range();
+  /// Takes the colours of a field of strains from what is rigid and has none: it gets a plain one.
+  void uncolour_rigid();
 };
 
 /// What of the elements is shown: the triangles on the outside, or every side of every element, for looking inside.
@@ -53,8 +61,9 @@ enum class Faces { outside, all };
 struct AnimationOptions {
   std::int64_t every = 1;  ///< takes every n-th frame of the run
   Faces faces = Faces::outside;
-  std::string colour = {};                                        ///< a field of the frames; empty: a colour per body
-  std::optional<std::array<double, 2>> range = std::nullopt;      ///< of the field; by default all that occurs
+  std::string colour = {};   ///< a field of the frames; empty: a colour per body
+  bool needs_colour = true;  ///< false: where the frames were written without the field, a colour per body will do
+  std::optional<std::array<double, 2>> range = std::nullopt;      ///< of the field; by default what occurs
   std::optional<std::vector<std::size_t>> frames = std::nullopt;  ///< these, in place of every n-th
   bool colliders = true;
   bool springs = false;  ///< as coils, for pictures
@@ -69,7 +78,7 @@ Animation read_animation(const RecordedRun& run, const AnimationOptions& options
 
 /// The colour of the n-th body, distinct from its neighbours'.
 Colour body_colour(std::size_t n);
-inline constexpr Colour kColliderColour = {0.72, 0.74, 0.77};
+inline constexpr Colour kColliderColour = {0.72, 0.74, 0.77}, kRigidColour = {0.87, 0.83, 0.75};
 
 /// What is written beside a value of this field ("von Mises stress, Pa").
 std::string field_label(const std::string& field);

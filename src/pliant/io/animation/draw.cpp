@@ -234,8 +234,9 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Staging&
               fmt::format("t = {:.3f} s", animation.times[frame]), scale, ink);
   if (options.legend && !animation.field.empty()) {
     const LegendPlace place = place_of(staging.legend, animation, options);
-    draw_legend(picture, {field_label(animation.field), animation.low, animation.high, animation.map}, place.x, place.y,
-                options.height / 4, scale, ink);
+    draw_legend(picture,
+                {field_label(animation.field), animation.low, animation.high, animation.map, animation.is_clipped},
+                place.x, place.y, options.height / 4, scale, ink);
   }
   return picture;
 }

@@ -24,13 +24,15 @@ Staging stage(const Animation& animation, const ScenePicture& options);
 /// Draws a frame. Planes that face up are the ground, others walls where one looks at their front; colliders with a
 /// hole are glass, others solid.
 Picture draw_frame(const Animation& animation, std::size_t frame, const Staging& staging, const ScenePicture& options);
-/// The settings by which a run of this many steps times nodes draws its own pictures: half as wide and high where they
-/// would otherwise take longer than the run, unless the scene gives a size. Counted, not timed: the same run has the
-/// same pictures everywhere.
+/// The settings by which a run of this many steps times nodes draws its own pictures: smaller where they
+/// would otherwise take more than a fifth of its time, unless the scene gives a size. Counted, not timed: the same run
+/// has the same pictures everywhere.
 ScenePicture suited_to(std::int64_t work, const ScenePicture& picture);
-/// Draws picture.png, the last frame, and film.png, a strip of six moments, of a run. The camera and the range of
-/// colours are those of some thirty frames, evenly spread.
-void draw_run(const RecordedRun& run, const ScenePicture& options, const std::filesystem::path& folder);
+/// Draws picture.png, the last frame, and film.png, a strip of six moments, of a run; of one that has but a first and a
+/// last frame, as statics have, the former alone. The camera and the range of colours are those of eleven frames,
+/// evenly spread. Returns what was written.
+std::vector<std::filesystem::path> draw_run(const RecordedRun& run, const ScenePicture& options,
+                                            const std::filesystem::path& folder);
 /// Every n-th frame as a film: .gif, or by the program ffmpeg .mp4 or .webm, by the name of the file. Where ffmpeg is
 /// missing these throw InputError with what to do.
 struct FilmOptions {

@@ -13,23 +13,22 @@ namespace pliant {
 
 namespace {
 
-constexpr std::size_t kStripPictures = 6, kFramesBetween = 6;
-constexpr int kStripWidth = 400;        // pixels, of each
-constexpr double kStripShare = 0.3125;  // of the picture's width, where that is less
-/// Steps times nodes of a run that takes about half a second, four times as long as its pictures.
-constexpr std::int64_t kShortRun = 65'000;
+constexpr std::size_t kStripPictures = 6, kFramesBetween = 2;
+constexpr std::size_t kFewestMoments = 3;  // where and how it came to rest is one picture, not a film
+constexpr int kStripWidth[] = {176, 400};  // pixels, of each, at least and at most
+constexpr int kLegendHeight = 180;         // pixels that a picture has at least to hold one
+constexpr double kStripShare = 0.3125;     // of the picture's width, in between
+/// Steps times nodes of a run that takes about a second and a half, five times as long as its pictures. Their cost
+/// grows with their area, so that those of a shorter run are smaller, down to this share of their width.
+constexpr double kShortRun = 240'000, kLeastShare = 0.25;
 
-AnimationOptions options_for(const RecordedRun& run, const ScenePicture& picture) {
+AnimationOptions options_for(const ScenePicture& picture) {
   AnimationOptions options;
   options.range = picture.range;
   options.springs = true;
   if (picture.colour == "body") return options;
   options.colour = picture.colour;
-  // The default is a wish: frames may have been written without it.
-  if (picture.colour == ScenePicture().colour) {
-    const VtkGrid last = RecordedRun::read(run.frames().back());
-    if (!find_array(last.cell_data, picture.colour)) options.colour.clear();
-  }
+  options.needs_colour = picture.colour != ScenePicture().colour;
   return options;
 }
 
@@ -54,28 +53,39 @@ std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
 
 ScenePicture suited_to(std::int64_t work, const ScenePicture& picture) {
   ScenePicture suited = picture;
-  if (work >= kShortRun || picture.is_size_given) return suited;
-  suited.width /= 2;
-  suited.height /= 2;
+  if (picture.is_size_given) return suited;
+  const double share = std::clamp(std::sqrt(static_cast<double>(work) / kShortRun), kLeastShare, 1.0);
+  const auto scaled = [&](int pixels) { return 4 * static_cast<int>(std::lround(share * pixels / 4)); };
+  suited.width = scaled(picture.width);
+  suited.height = scaled(picture.height);
   return suited;
 }
 
-void draw_run(const RecordedRun& run, const ScenePicture& picture, const std::filesystem::path& folder) {
-  AnimationOptions options = options_for(run, picture);
+std::vector<std::filesystem::path> draw_run(const RecordedRun& run, const ScenePicture& picture,
+                                            const std::filesystem::path& folder) {
+  AnimationOptions options = options_for(picture);
   options.frames = spread((kStripPictures - 1) * kFramesBetween + 1, run.frames().size());
   Animation animation = read_animation(run, options);
   prefer_bodies(picture, animation);
   const Staging staging = stage(animation, picture);
-  write_png(folder / "picture.png", draw_frame(animation, animation.frames() - 1, staging, picture));
+  std::vector<std::filesystem::path> drawn = {folder / "picture.png"};
+  write_png(drawn.front(), draw_frame(animation, animation.frames() - 1, staging, picture));
+  std::filesystem::remove(folder / "film.png");
+  if (animation.frames() < kFewestMoments) return drawn;
   ScenePicture small = picture;
-  small.width = std::clamp(static_cast<int>(kStripShare * picture.width), 16, kStripWidth);
+  small.width = std::clamp(static_cast<int>(kStripShare * picture.width), kStripWidth[0], kStripWidth[1]);
   small.height = std::max(16, small.width * picture.height / picture.width);
+  small.legend = picture.legend && small.height >= kLegendHeight;
+  Staging small_staging = stage(animation, small);
+  small_staging.camera = staging.camera;
   std::vector<Picture> strip;
   for (std::size_t frame : spread(kStripPictures, animation.frames())) {
-    small.legend = picture.legend && strip.empty();
-    strip.push_back(draw_frame(animation, frame, staging, small));
+    strip.push_back(draw_frame(animation, frame, small_staging, small));
+    small.legend = false;  // one is enough
   }
-  write_png(folder / "film.png", side_by_side(strip, 3, 6));
+  drawn.push_back(folder / "film.png");
+  write_png(drawn.back(), side_by_side(strip, 3, 6));
+  return drawn;
 }
 
 namespace {
@@ -130,7 +140,7 @@ void draw_film(const RecordedRun& run, const ScenePicture& picture, const FilmOp
   ScenePicture even = picture;  // as video codecs want it
   even.width -= even.width % 2;
   even.height -= even.height % 2;
-  AnimationOptions options = options_for(run, picture);
+  AnimationOptions options = options_for(picture);
   options.every = film.every;
   Animation animation = read_animation(run, options);
   prefer_bodies(picture, animation);

@@ -98,16 +98,14 @@ Animation animation_of(const Scene& scene, const Model& model, const std::vector
   animation.name = scene.name;
   animation.times = times;
   animation.field = "stretch";
-  animation.low = 1;
-  animation.high = 1.02;  // a body that hardly deforms is not painted as if it did
   if (scene.gravity.norm() > 0) animation.up = -scene.gravity.normalized();
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
     if (model.bodies()[b].surface().empty()) continue;
     AnimatedSurface& surface = animation.surfaces.emplace_back(animate(model.bodies()[b], positions));
     surface.colour = body_colour(b);
-    for (const auto& values : surface.values)
-      for (float value : values) animation.high = std::max<double>(animation.high, value);
   }
+  animation.uncolour_rigid();
+  animation.fit_range();
   for (const ObstacleShell& shell : obstacle_shells(scene, model)) animation.surfaces.push_back(animate(shell, times));
   return animation;
 }

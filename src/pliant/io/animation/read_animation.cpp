@@ -173,6 +173,7 @@ void add_bodies(const RecordedRun& run, const std::vector<std::size_t>& chosen, 
                 const std::set<std::size_t>& without, std::set<std::string>& names, Animation& animation) {
   const RecordedRun::Frame& last_frame = run.frames()[chosen.back()];
   const VtkGrid last = RecordedRun::read(last_frame);
+  if (options.needs_colour || find_array(last.cell_data, options.colour)) animation.field = options.colour;
   std::vector<RawSurface> raw = surfaces_of(last, "body", options.faces, last_frame.file.string());
   for (std::size_t b : without)
     if (b < raw.size()) raw[b].triangles.clear();
@@ -186,11 +187,13 @@ void add_bodies(const RecordedRun& run, const std::vector<std::size_t>& chosen, 
   }
   for (std::size_t k : chosen) {
     const RecordedRun::Frame& frame = run.frames()[k];
-    const VtkGrid grid = RecordedRun::read(frame);
+    VtkGrid earlier;
+    if (k != chosen.back()) earlier = RecordedRun::read(frame);
+    const VtkGrid& grid = k != chosen.back() ? earlier : last;
     std::vector<Index> origin;
     if (grid.connectivity != last.connectivity) origin = origins(grid, last, frame.file.string());
     const std::vector<double> field =
-        options.colour.empty() ? std::vector<double>() : field_at_points(grid, options.colour, frame.file.string());
+        animation.field.empty() ? std::vector<double>() : field_at_points(grid, animation.field, frame.file.string());
     for (std::size_t b = 0; b < raw.size(); ++b) {
       if (raw[b].triangles.empty()) continue;
       bodies[b].positions.push_back(gather(grid, raw[b], origin));
@@ -274,24 +277,10 @@ std::set<std::size_t> add_visual(const RecordedRun& run, const std::vector<std::
 }
 
 void set_range(const AnimationOptions& options, Animation& animation) {
-  animation.field = options.colour;
-  if (options.range) {
-    animation.low = (*options.range)[0];
-    animation.high = (*options.range)[1];
-    return;
-  }
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const AnimatedSurface& surface : animation.surfaces)
-    for (const auto& values : surface.values)
-      for (float value : values) {
-        low = std::min<double>(low, value);
-        high = std::max<double>(high, value);
-      }
-  if (!(low <= high)) return;
-  animation.low = low;
-  // A body that hardly deforms is not painted as if it did.
-  animation.high = options.colour == "stretch" ? std::max(high, 1.02) : high;
-  if (options.colour == "stretch") animation.low = std::min(1.0, low);
+  animation.uncolour_rigid();
+  if (!options.range) return animation.fit_range();
+  animation.low = (*options.range)[0];
+  animation.high = (*options.range)[1];
 }
 
 }  // namespace
