@@ -16,6 +16,8 @@ class Processes {
   static std::unique_ptr<Processes> join(const std::string& options);
   virtual ~Processes() = default;
   virtual bool is_first() const = 0;
+  /// Of each process: the cores it may use, divided among those on the same machine.
+  virtual int threads() const = 0;
   /// This process's part of the scene, for all to run together. Throws InputError on the first process for scenes that
   /// are not for several, and Elsewhere on the others.
   virtual Simulation& simulate(const std::function<Scene()>& load) = 0;

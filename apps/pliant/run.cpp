@@ -245,14 +245,15 @@ int run_together(Processes& processes, const std::function<Scene()>& load, const
   } catch (const std::exception& error) {
     processes.abort(error.what());
   }
+  return kRunFailed;
 }
 
 int run(const RunArguments& arguments) {
   output_may_be_lost();
   const std::unique_ptr<Processes> processes = Processes::join(arguments.petsc);
   std::optional<tbb::global_control> threads;
-  if (arguments.threads > 0)
-    threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
+  const int wanted = arguments.threads > 0 ? arguments.threads : processes ? processes->threads() : 0;
+  if (wanted > 0) threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(wanted));
 
   const auto load = [&] {
     Scene scene = load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver});
@@ -281,7 +282,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("N");
   command
       ->add_option("--threads", arguments->threads,
-                   "Number of threads; by default all cores. Results do not depend on it")
+                   "Number of threads; by default all cores, divided among processes. Results do not depend on it")
       ->check(at_least_one())
       ->type_name("N");
   command->add_option("--petsc", arguments->petsc, "Under mpirun: options of PETSc, such as \"-ksp_view\"")

@@ -40,6 +40,7 @@ class MpiProcesses final : public Processes {
   }
 
   bool is_first() const override { return team_->is_first(); }
+  int threads() const override { return team_->threads(); }
 
   Simulation& simulate(const std::function<Scene()>& load) override {
     all_.emplace(*team_, load);

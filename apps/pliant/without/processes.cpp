@@ -25,6 +25,7 @@ void go_on_as_pliant_mpi() {
   for (std::size_t begin = 0; begin < words.size(); begin = words.find('\0', begin) + 1)
     arguments.push_back(words.data() + begin);
   arguments.push_back(nullptr);
+  setenv("OPENBLAS_NUM_THREADS", "1", 0);  // NOLINT(concurrency-mt-unsafe): MUMPS's; the processes are the threads
   execv(program.c_str(), arguments.data());
 }
 

@@ -1,8 +1,12 @@
 #include "pliant/distributed/team.hpp"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <numeric>
+#include <thread>
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/sim/sharing.hpp"
@@ -18,6 +22,17 @@ constexpr std::size_t kMostAtOnce = std::size_t{1} << 30U;  ///< bytes: MPI coun
 Team::Team(MPI_Comm comm) : comm_(comm) {
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &size_);
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
+  int here = 1;
+  MPI_Comm_size(machine, &here);
+  MPI_Comm_free(&machine);
+  cpu_set_t mine;
+  CPU_ZERO(&mine);
+  sched_getaffinity(0, sizeof mine, &mine);
+  const int usable = CPU_COUNT(&mine), all = static_cast<int>(std::thread::hardware_concurrency());
+  const bool is_bound = here > 1 && usable < std::max(all, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+  threads_ = std::max(1, is_bound ? usable : usable / here);
 }
 
 /// MPI asks of its libraries that all processes get the same bits, and the same ones again from the same numbers.

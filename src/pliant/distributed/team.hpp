@@ -29,6 +29,9 @@ class Team {
   int rank() const { return rank_; }
   int size() const { return size_; }
   bool is_first() const { return rank_ == 0; }
+  /// That a process had better use: the cores it may use, divided among the processes of the same machine, unless each
+  /// is bound to cores of its own.
+  int threads() const { return threads_; }
 
   void sum(std::span<double> values);
   double maximum(double value);
@@ -54,7 +57,7 @@ class Team {
   std::vector<T> gather_as(const std::vector<T>& own, MPI_Datatype type);
 
   MPI_Comm comm_;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, threads_ = 1;
   Traffic traffic_;
 };
 
