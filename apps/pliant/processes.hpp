@@ -11,8 +11,8 @@ namespace pliant::app {
 /// The processes that mpirun has started to run one scene together (docs/scale.md). Only `pliant-mpi` has any.
 class Processes {
  public:
-  /// Null outside of mpirun. Where `pliant` was started by it, `pliant-mpi` goes on in its place; throws InputError where
-  /// there is none. `options` are PETSc's.
+  /// Null outside of mpirun. Where `pliant` was started by it, `pliant-mpi` goes on in its place; throws InputError
+  /// where there is none. `options` are PETSc's.
   static std::unique_ptr<Processes> join(const std::string& options);
   virtual ~Processes() = default;
   virtual bool is_first() const = 0;

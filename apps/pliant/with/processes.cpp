@@ -65,9 +65,10 @@ class MpiProcesses final : public Processes {
 
   std::string describe() const override {
     const DivisionSeconds& s = all_->seconds();
-    return fmt::format("  processes     {}, {} nodes in all{}; read in {:.1f} s, divided in {:.1f} s, built in {:.1f} s\n",
-                       team_->size(), all_->all_nodes(), all_->was_made_in_parts() ? ", made in parts" : "", s.reading,
-                       s.dividing, s.building);
+    return fmt::format(
+        "  processes     {}, {} nodes in all{}; read in {:.1f} s, divided in {:.1f} s, built in {:.1f} s\n",
+        team_->size(), all_->all_nodes(), all_->was_made_in_parts() ? ", made in parts" : "", s.reading, s.dividing,
+        s.building);
   }
 
   [[noreturn]] void abort(const char* why) override {

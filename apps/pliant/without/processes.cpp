@@ -32,9 +32,12 @@ void go_on_as_pliant_mpi() {
 }  // namespace
 
 std::unique_ptr<Processes> Processes::join(const std::string& options) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
+  // NOLINTBEGIN(concurrency-mt-unsafe): nobody changes the environment
   const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  if (size || !options.empty()) go_on_as_pliant_mpi();
+  // What the launchers of Open MPI, MPICH and Slurm leave there.
+  const bool is_launched = size || std::getenv("PMIX_RANK") || std::getenv("PMI_RANK");
+  // NOLINTEND(concurrency-mt-unsafe)
+  if (is_launched || !options.empty()) go_on_as_pliant_mpi();
   if (!options.empty()) throw InputError("--petsc needs pliant-mpi, of a build with -DPLIANT_PETSC=ON (docs/scale.md)");
   if (size && std::atoi(size) > 1)
     throw InputError(

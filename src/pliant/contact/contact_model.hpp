@@ -86,9 +86,9 @@ struct ContactModel {
   std::shared_ptr<const ContactSurface> surface;
   std::vector<Placed> obstacles;
   std::vector<Placed> planes;
-  VecX rest;                         ///< of all positions, m
-  std::vector<double> point_area;    ///< by position: a third of its triangles at rest, m^2
-  std::vector<double> edge_area;     ///< by edge: a third of its triangles at rest, m^2
+  VecX rest;                       ///< of all positions, m
+  std::vector<double> point_area;  ///< by position: a third of its triangles at rest, m^2
+  std::vector<double> edge_area;   ///< by edge: a third of its triangles at rest, m^2
   /// Of a part of a larger model: by position, `point_area` with the triangles of other parts. Empty: there are none.
   std::vector<double> whole_area;
   std::vector<double> edge_length2;  ///< by edge: at rest, m^2
@@ -134,8 +134,9 @@ struct ContactMeasures {
     double young = 0;              ///< Pa; 0: unknown
   };
   std::vector<OfBody> bodies;
-  double area = 0;             ///< of all of them, m^2
-  std::vector<double> depths;  ///< by collider: how deep the deepest point is in it where it begins, m; negative: outside
+  double area = 0;  ///< of all of them, m^2
+  std::vector<double>
+      depths;  ///< by collider: how deep the deepest point is in it where it begins, m; negative: outside
 };
 ContactMeasures measure_contact(const VecX& rest, const std::vector<ContactBody>& bodies,
                                 const std::vector<Collider>& colliders, const std::vector<CarriedPoint>& carried = {});

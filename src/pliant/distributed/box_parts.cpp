@@ -30,8 +30,7 @@ void divide(const CellRange& cells, int parts, std::vector<CellRange>& into) {
   const auto axis = static_cast<std::size_t>(std::max_element(size.begin(), size.end()) - size.begin());
   const int first = parts / 2;
   CellRange low = cells, high = cells;
-  low.end[axis] = high.begin[axis] =
-      cells.begin[axis] + static_cast<Index>(std::int64_t{size[axis]} * first / parts);
+  low.end[axis] = high.begin[axis] = cells.begin[axis] + static_cast<Index>(std::int64_t{size[axis]} * first / parts);
   if (low.size()[axis] == 0 || high.size()[axis] == 0) throw InputError("there are more processes than cells");
   divide(low, first, into);
   divide(high, parts - first, into);
@@ -123,7 +122,8 @@ std::vector<Index> select_nodes(const std::string& name, const Selection& where,
   std::vector<Index> nodes = select(where, mesh);
   for (Index& i : nodes) i += first;
   if (!(team.maximum(static_cast<double>(nodes.size())) > 0))
-    throw InputError(fmt::format("'{}': 'where' = {} selects no vertex; move or enlarge the selection", name, where.text));
+    throw InputError(
+        fmt::format("'{}': 'where' = {} selects no vertex; move or enlarge the selection", name, where.text));
   return nodes;
 }
 

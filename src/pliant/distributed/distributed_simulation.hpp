@@ -9,8 +9,8 @@
 namespace pliant {
 
 struct DivisionOptions {
-  /// Scenes of generated boxes with at least so many elements are made in parts, which no process ever has all of. Their
-  /// checkpoints go on under mpirun alone, with any number of processes.
+  /// Scenes of generated boxes with at least so many elements are made in parts, which no process ever has all of.
+  /// Their checkpoints go on under mpirun alone, with any number of processes.
   double elements_made_in_parts = 1e6;
 };
 

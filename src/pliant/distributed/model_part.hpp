@@ -34,10 +34,10 @@ struct ModelPart {
   /// Of the pins and scripts of the scene, in its order; the nodes of some may all be elsewhere.
   std::vector<std::vector<Index>> pinned, scripted;
   std::vector<std::vector<Vec3>> script_fields;  ///< as Motion::field
-  VecX force;                                    ///< constant, on nodes that are this process's, N; empty: gravity alone
-  VecX velocity;                                 ///< at the beginning, m/s
-  std::vector<DeadLoad> timed_loads;             ///< on nodes that are this process's
-  std::vector<SurfaceLoad> surface_loads;        ///< on faces of elements here
+  VecX force;                              ///< constant, on nodes that are this process's, N; empty: gravity alone
+  VecX velocity;                           ///< at the beginning, m/s
+  std::vector<DeadLoad> timed_loads;       ///< on nodes that are this process's
+  std::vector<SurfaceLoad> surface_loads;  ///< on faces of elements here
 };
 
 /// Throws InputError, with a remedy, for what is not divided among processes (docs/scale.md).

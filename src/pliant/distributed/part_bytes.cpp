@@ -15,7 +15,8 @@ class Sender {
   }
   void numbers(const VecX& values) {
     size(static_cast<std::size_t>(values.size()));
-    out_.put_raw({reinterpret_cast<const char*>(values.data()), static_cast<std::size_t>(values.size()) * sizeof(double)});
+    out_.put_raw(
+        {reinterpret_cast<const char*>(values.data()), static_cast<std::size_t>(values.size()) * sizeof(double)});
   }
   void number(auto value) { out_.put(value); }
   void text(const std::string& value) { out_.put_text(value); }

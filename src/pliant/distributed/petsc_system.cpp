@@ -21,64 +21,6 @@ void check(PetscErrorCode code, const char* what) {
   throw std::runtime_error(fmt::format("PETSc cannot {}: {}", what, text ? text : "no reason given"));
 }
 
-/// Blocks in each row of this process, in columns of its own and of others.
-struct RowCounts {
-  std::vector<PetscInt> own, others;
-};
-
-/// Rows at nodes that several processes have are made of what each of them has there: the others tell the owner.
-RowCounts count_blocks(ProcessSharing& sharing, const BlockPattern& pattern) {
-  Team& team = sharing.team();
-  const std::vector<Index>& rows = sharing.rows();
-  const Index first = sharing.first_row(), end = first + sharing.owned_count();
-  std::vector<int> firsts(at(team.size()));
-  MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, team.comm());
-  std::vector<std::vector<Index>> columns(at(sharing.owned_count())), for_others(at(team.size()));
-  for (Index i = 0; i < pattern.rows(); ++i) {
-    const Index row = rows[at(i)];
-    std::vector<Index> of_row;
-    for (const BlockPattern::Transposed& left : pattern.lower_row(i)) of_row.push_back(rows[at(left.column)]);
-    for (std::int64_t k = pattern.diagonal(i); k < pattern.row_start()[at(i) + 1]; ++k)
-      of_row.push_back(rows[at(pattern.columns()[at(k)])]);
-    if (row >= first && row < end) {
-      columns[at(row - first)] = std::move(of_row);
-      continue;
-    }
-    const auto owner = std::upper_bound(firsts.begin(), firsts.end(), row) - firsts.begin() - 1;
-    std::vector<Index>& message = for_others[at(owner)];
-    message.push_back(row);
-    message.push_back(static_cast<Index>(of_row.size()));
-    message.insert(message.end(), of_row.begin(), of_row.end());
-  }
-  std::vector<int> out(at(team.size())), in(at(team.size())), out_begin(at(team.size()), 0), in_begin(at(team.size()), 0);
-  std::vector<Index> sent;
-  for (std::size_t r = 0; r < out.size(); ++r) {
-    out[r] = static_cast<int>(for_others[r].size());
-    out_begin[r] = static_cast<int>(sent.size());
-    sent.insert(sent.end(), for_others[r].begin(), for_others[r].end());
-  }
-  MPI_Alltoall(out.data(), 1, MPI_INT, in.data(), 1, MPI_INT, team.comm());
-  std::partial_sum(in.begin(), in.end() - 1, in_begin.begin() + 1);
-  std::vector<Index> got(at(in_begin.back() + in.back()));
-  MPI_Alltoallv(sent.data(), out.data(), out_begin.data(), MPI_INT32_T, got.data(), in.data(), in_begin.data(),
-                MPI_INT32_T, team.comm());
-  for (std::size_t k = 0; k < got.size(); k += 2 + at(got[k + 1])) {
-    std::vector<Index>& of_row = columns[at(got[k] - first)];
-    const auto begin = got.begin() + static_cast<std::ptrdiff_t>(k) + 2;
-    of_row.insert(of_row.end(), begin, begin + got[k + 1]);
-  }
-  RowCounts counts;
-  for (std::vector<Index>& of_row : columns) {
-    std::sort(of_row.begin(), of_row.end());
-    of_row.erase(std::unique(of_row.begin(), of_row.end()), of_row.end());
-    const auto own = std::count_if(of_row.begin(), of_row.end(), [&](Index c) { return c >= first && c < end; });
-    counts.own.push_back(static_cast<PetscInt>(own));
-    counts.others.push_back(static_cast<PetscInt>(of_row.size()) - counts.own.back());
-    std::vector<Index>().swap(of_row);
-  }
-  return counts;
-}
-
 constexpr std::int64_t kFewNodes = LinearChoice::kFewNodes;
 constexpr Index kMostToFactorise = 200'000;  ///< nodes of an indefinite system; beyond, its factor is too large
 constexpr int kManyIterations = 300;
@@ -87,10 +29,10 @@ constexpr int kManyIterations = 300;
 
 PetscSystem::PetscSystem(ProcessSharing& sharing, StepFunction& function, const LinearOptions& options)
     : LinearSystem(function, options), sharing_(sharing), share_(function.model().pattern(), 3) {
-  // Rows that several processes add to are added in the order of ranks, not in that of arrival: the messages of another
-  // kind, which PETSc prefers, know no order.
-  check(PetscOptionsSetValue(nullptr, "-matstash_legacy", "true"), "set options");
-  check(PetscOptionsSetValue(nullptr, "-matstash_reproduce", "true"), "set options");
+  // Rows that multigrid makes for other processes are added in the order of ranks, not in that of arrival, where PETSc
+  // can be told so.
+  for (const char* option : {"-matstash_legacy", "-matstash_reproduce"})
+    check(PetscOptionsSetValue(nullptr, option, "true"), "set options");
   make_matrix();
 }
 
@@ -106,13 +48,13 @@ void PetscSystem::free_matrix() {
 
 void PetscSystem::make_matrix() {
   pattern_ = share_.shared_pattern();
-  const RowCounts counts = count_blocks(sharing_, *pattern_);
+  rows_ = std::make_unique<SharedRows>(sharing_, *pattern_);
   const PetscInt own = 3 * sharing_.owned_count();
   check(MatCreate(sharing_.team().comm(), &A_), "make a matrix");
   check(MatSetSizes(A_, own, own, PETSC_DETERMINE, PETSC_DETERMINE), "make a matrix");
   check(MatSetBlockSize(A_, 3), "make a matrix");
   check(MatSetType(A_, MATAIJ), "make a matrix");  // GAMG refuses matrices that are stored by blocks
-  check(MatXAIJSetPreallocation(A_, 3, counts.own.data(), counts.others.data(), nullptr, nullptr), "make a matrix");
+  check(MatXAIJSetPreallocation(A_, 3, rows_->own_blocks().data(), rows_->other_blocks().data(), nullptr, nullptr), "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRIC, PETSC_TRUE), "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRY_ETERNAL, PETSC_TRUE), "make a matrix");
   check(MatCreateVecs(A_, &x_, &b_), "make vectors");
@@ -148,29 +90,10 @@ void PetscSystem::assemble(const VecX& x, Projection projection, double inertia_
     make_matrix();
   }
   check(MatZeroEntries(A_), "assemble a matrix");
-  // Row by row, both triangles; those of other processes are sent to them.
-  std::vector<PetscInt> columns;
-  std::vector<double> values;
-  for (Index i = 0; i < pattern_->rows(); ++i) {
-    const auto upper = pattern_->row_start()[at(i) + 1] - pattern_->diagonal(i);
-    const auto lower = pattern_->lower_row(i);
-    columns.clear();
-    values.resize(9 * (lower.size() + at(upper)));
-    const std::size_t width = 3 * (lower.size() + at(upper));
-    const auto add = [&](Index j, const double* block, std::size_t down, std::size_t across) {
-      for (std::size_t r = 0; r < 3; ++r)
-        for (std::size_t c = 0; c < 3; ++c)
-          values[r * width + 3 * columns.size() + c] = block[down * r + across * c];
-      columns.push_back(sharing_.rows()[at(j)]);
-    };
-    for (const BlockPattern::Transposed& left : lower) add(left.column, share_.block(left.k), 3, 1);
-    for (std::int64_t k = pattern_->diagonal(i); k < pattern_->row_start()[at(i) + 1]; ++k)
-      add(pattern_->columns()[at(k)], share_.block(k), 1, 3);
-    const PetscInt row = sharing_.rows()[at(i)];
-    check(MatSetValuesBlocked(A_, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(), values.data(),
-                              ADD_VALUES),
+  rows_->for_rows(share_, [&](Index row, std::span<const Index> columns, const double* values) {
+    check(MatSetValuesBlocked(A_, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(), values, ADD_VALUES),
           "assemble a matrix");
-  }
+  });
   check(MatAssemblyBegin(A_, MAT_FINAL_ASSEMBLY), "assemble a matrix");
   check(MatAssemblyEnd(A_, MAT_FINAL_ASSEMBLY), "assemble a matrix");
   is_projected_ = projection != Projection::none;

@@ -2,7 +2,7 @@
 
 #include <petscksp.h>
 
-#include "pliant/distributed/process_sharing.hpp"
+#include "pliant/distributed/shared_rows.hpp"
 #include "pliant/solvers/newton/linear_system.hpp"
 
 namespace pliant {
@@ -49,6 +49,7 @@ class PetscSystem final : public LinearSystem {
   ProcessSharing& sharing_;
   BlockMatrix share_;                            ///< this process's
   std::shared_ptr<const BlockPattern> pattern_;  ///< what A_ was made for
+  std::unique_ptr<SharedRows> rows_;
   Mat A_ = nullptr;
   Vec b_ = nullptr, x_ = nullptr;
   KSP factor_ = nullptr, iteration_ = nullptr;

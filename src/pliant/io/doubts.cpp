@@ -48,7 +48,8 @@ void Doubts::at_end(const Model& model, const State& state) {
   if (Sharing* sharing = model.sharing()) {
     double inverted = 0;
     for (const Body& body : model.bodies()) inverted += body.elastic->count_inverted(state.x);
-    if (const double all = sharing->sum(inverted); all > 0) add(fmt::format("{} elements are inverted at the end", all));
+    if (const double all = sharing->sum(inverted); all > 0)
+      add(fmt::format("{} elements are inverted at the end", all));
     return;
   }
   for (const Body& body : model.bodies())

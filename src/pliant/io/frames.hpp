@@ -11,9 +11,9 @@
 
 namespace pliant {
 
-/// frames/frame_000012.vtu and the list result.pvd that makes a film of them. Where the model is a part of a larger one,
-/// every process writes frame_000012_3.vtu, with the numbers of its nodes in the whole model as the field `node`, and
-/// the first frame_000012.pvtu, which lists them.
+/// frames/frame_000012.vtu and the list result.pvd that makes a film of them. Where the model is a part of a larger
+/// one, every process writes frame_000012_3.vtu, with the numbers of its nodes in the whole model as the field `node`,
+/// and the first frame_000012.pvtu, which lists them.
 class FrameWriter {
  public:
   FrameWriter(std::filesystem::path folder, std::shared_ptr<const Model> model, std::vector<FrameField> fields);

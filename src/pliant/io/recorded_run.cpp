@@ -132,7 +132,8 @@ VtkGrid read_pieces(const std::filesystem::path& file) {
     merge(whole.cell_data, part.cell_data, nullptr, 0);
   }
   for (VtkArray& array : whole.point_data)
-    std::get<std::vector<double>>(array.values).resize(whole.points.size() * static_cast<std::size_t>(array.components));
+    std::get<std::vector<double>>(array.values)
+        .resize(whole.points.size() * static_cast<std::size_t>(array.components));
   return whole;
 }
 

@@ -228,13 +228,15 @@ void ResultFolder::write_lists() {
 }
 
 void ResultFolder::save() {
-  if (sharing_) queue_.wait();  // or a process might still be writing its piece of a frame that the checkpoint counts on
+  if (sharing_)
+    queue_.wait();  // or a process might still be writing its piece of a frame that the checkpoint counts on
   auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), 0, frame_times_});
-  if (is_first()) queue_.post([this, checkpoint] {
-    write_lists();  // what the checkpoint counts on
-    checkpoint->not_finite = frames_.not_finite();
-    checkpoints_.write(*checkpoint);
-  });
+  if (is_first())
+    queue_.post([this, checkpoint] {
+      write_lists();  // what the checkpoint counts on
+      checkpoint->not_finite = frames_.not_finite();
+      checkpoints_.write(*checkpoint);
+    });
   saved_ = simulation_.state()->step;
   saved_at_ = std::chrono::steady_clock::now();
 }

@@ -32,8 +32,7 @@ double size_of(const Body& body, const VecX& x) {
 
 VecX accelerated_mass(const Model& model) {
   const bool is_lumped = model.mass().kind() == MassKind::lumped;
-  if (const Sharing* sharing = model.sharing())
-    return is_lumped ? sharing->lumped_mass() : sharing->consistent_mass();
+  if (const Sharing* sharing = model.sharing()) return is_lumped ? sharing->lumped_mass() : sharing->consistent_mass();
   return is_lumped ? model.mass().lumped() : model.mass().consistent_diagonal();
 }
 

@@ -407,7 +407,7 @@ void ModelBuilder::add_penalty(Model& model, bool links_only) const {
     std::vector<Index> vertices;
     for (const Triangle& t : body.surface()) vertices.insert(vertices.end(), t.begin(), t.end());
     if (part_) vertices = body.sets().at("boundary");  // also where the faces are others'
-    if (!body.is_solid()) {  // every vertex: a rope has no triangles
+    if (!body.is_solid()) {                            // every vertex: a rope has no triangles
       vertices.resize(body.vertices().size());
       std::iota(vertices.begin(), vertices.end(), 0);
     }
@@ -550,8 +550,7 @@ void ModelBuilder::add_contact(Model& model) const {
   measures.area = sharing.sum(measures.area);
   for (double& depth : measures.depths) depth = sharing.maximum(depth);
   measures.bodies = std::move(all);
-  const auto contact =
-      make_contact_model(options, model.rest_, touching, colliders_, obstacles_, carried_, measures);
+  const auto contact = make_contact_model(options, model.rest_, touching, colliders_, obstacles_, carried_, measures);
   VecX area(nodes_);
   for (Index i = 0; i < nodes_; ++i) area[i] = contact->point_area[at(i)];
   sharing.sum_copies(area);

@@ -272,8 +272,8 @@ Fingerprint fingerprint_of_boxes(const Scene& scene) {
     forces.add(VecX(key.value));
   }
   time.add(scene.dt);
-  return {{mesh.value(), materials.value(), boundaries.value(), forces.value(), time.value(),
-           hash_solver(scene.solver)}};
+  return {
+      {mesh.value(), materials.value(), boundaries.value(), forces.value(), time.value(), hash_solver(scene.solver)}};
 }
 
 }  // namespace pliant

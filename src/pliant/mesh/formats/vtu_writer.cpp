@@ -240,8 +240,8 @@ void write_pvtu(const std::filesystem::path& path, const VtuGrid& piece, std::sp
     for (const VtuField& field : list)
       std::visit(
           [&]<class Value>(std::span<const Value>) {
-            text += fmt::format("<PDataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\"/>\n",
-                                type_name<Value>(), escaped(field.name), field.components);
+            text += fmt::format("<PDataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\"/>\n", type_name<Value>(),
+                                escaped(field.name), field.components);
           },
           field.values);
     text += fmt::format("</{}>\n", tag);

@@ -124,8 +124,8 @@ void NewtonMinimiser::iterate(StepReport& report) {
       obstacles_.wait();
       continue;
     } else if (!is_short || !may_end) {
-      const bool hidden = may_end && options_.line_search.kind == LineSearchKind::robust &&
-                          StagnationTest::is_tiny(size, largest);
+      const bool hidden =
+          may_end && options_.line_search.kind == LineSearchKind::robust && StagnationTest::is_tiny(size, largest);
       return end(report, hidden ? Outcome::stagnated : Outcome::line_search_failed,
                  fmt::format("no step length above {:.0e} lowers the energy", options_.line_search.smallest_step));
     }
