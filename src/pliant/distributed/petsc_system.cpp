@@ -54,7 +54,8 @@ void PetscSystem::make_matrix() {
   check(MatSetSizes(A_, own, own, PETSC_DETERMINE, PETSC_DETERMINE), "make a matrix");
   check(MatSetBlockSize(A_, 3), "make a matrix");
   check(MatSetType(A_, MATAIJ), "make a matrix");  // GAMG refuses matrices that are stored by blocks
-  check(MatXAIJSetPreallocation(A_, 3, rows_->own_blocks().data(), rows_->other_blocks().data(), nullptr, nullptr), "make a matrix");
+  check(MatXAIJSetPreallocation(A_, 3, rows_->own_blocks().data(), rows_->other_blocks().data(), nullptr, nullptr),
+        "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRIC, PETSC_TRUE), "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRY_ETERNAL, PETSC_TRUE), "make a matrix");
   check(MatCreateVecs(A_, &x_, &b_), "make vectors");

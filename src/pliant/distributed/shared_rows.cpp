@@ -93,8 +93,7 @@ void SharedRows::row_of(const BlockMatrix& share, Index i, std::vector<double>& 
   std::size_t column = 0;
   const auto add = [&](const double* block, std::size_t down, std::size_t across) {
     for (std::size_t r = 0; r < 3; ++r)
-      for (std::size_t c = 0; c < 3; ++c)
-        values[r * 3 * count + 3 * column + c] = block[down * r + across * c];
+      for (std::size_t c = 0; c < 3; ++c) values[r * 3 * count + 3 * column + c] = block[down * r + across * c];
     ++column;
   };
   for (const BlockPattern::Transposed& left : lower) add(share.block(left.k), 3, 1);
