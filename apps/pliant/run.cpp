@@ -52,7 +52,7 @@ class Watcher final : public RunObserver {
 
   void on_start(const Model& model, const State& state, std::int64_t steps) override {
     if (style_ != Progress::Style::silent) {
-      tell(stdout, "{}", describe(scene_, model));
+      tell(stdout, "{}", introduction_.empty() ? describe(scene_, model) : introduction_);
       if (steps != scene_.steps) tell(stdout, "  this run ends at step {}\n", steps);
       if (state.step > 0) tell(stdout, "  resumed at step {}, t = {:.4g} s\n", state.step, state.time);
       std::fflush(stdout);
@@ -77,10 +77,13 @@ class Watcher final : public RunObserver {
   }
   bool wants_stop() override { return interrupt_requested(); }
   void end() { progress_.end(); }
+  /// What is said of the run in place of its model, of which there is only a part.
+  void introduce(std::string text) { introduction_ = std::move(text); }
   Progress& progress() { return progress_; }
 
  private:
   const Scene& scene_;
+  std::string introduction_;
   Progress::Style style_;
   Progress progress_;
   bool verbose_;
@@ -192,42 +195,33 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
   tell(stdout, "  every step    {0}/steps.jsonl, {0}/summary.json\n", folder);
 }
 
-int run(const RunArguments& arguments) {
-  output_may_be_lost();
-  std::optional<tbb::global_control> threads;
-  if (arguments.threads > 0)
-    threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
-
-  const auto load = [&] { return load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver}); };
-  const std::unique_ptr<Processes> processes = Processes::join(arguments.petsc);
-  if (processes && !processes->is_first()) {
-    processes->serve(load);
-    return kSuccess;
-  }
-  const Scene scene = load();
-  for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
+/// Runs a simulation that is there, on this process alone or on one of several.
+int run(Simulation& simulation, Processes* processes, const RunArguments& arguments) {
+  const Scene& scene = simulation.scene();
+  const bool is_first = !processes || processes->is_first();
   RunOptions options;
   options.folder = arguments.out.empty() ? "out/" + scene.name : arguments.out;
   options.start = arguments.resume ? RunStart::resume : arguments.force ? RunStart::replace : RunStart::fresh;
-  if (arguments.frames > kMostSteps / scene.output.every)
-    throw InputError(fmt::format("--frames {} makes more than {} steps", arguments.frames, kMostSteps));
   if (arguments.frames > 0) options.last_step = arguments.frames * scene.output.every;
-
-  Watcher watcher(scene, arguments.quiet ? Progress::Style::silent : Progress::style_of_stderr(), arguments.verbose);
-  Simulation simulation(scene);
+  const bool is_silent = arguments.quiet || !is_first;
+  Watcher watcher(scene, is_silent ? Progress::Style::silent : Progress::style_of_stderr(),
+                  arguments.verbose && is_first);
+  if (processes) {
+    options.processes = [&] { return processes->figures(); };
+    if (!is_silent) watcher.introduce(processes->describe());
+  }
   for (const Body& body : simulation.model()->bodies())
     if (body.network)
       for (const std::string& note : body.network->notes) spdlog::warn("body '{}': {}", body.name, note);
   StepControl control;
-  options.control = &control;
-  if (processes) processes->begin(simulation, options);
-  catch_interrupts();  // before this, there is nothing to save
+  if (is_first) options.control = &control;
+  if (is_first) catch_interrupts();  // before this, there is nothing to save
   const RunResult result = [&] {
     const Attendant attendant(control, watcher.progress());
     return pliant::run(simulation, options, watcher);
   }();
   watcher.end();
-  if (processes) processes->finish(options.folder);
+  if (!is_first) return kSuccess;  // the first says how it went
   print_end(scene, arguments, options.folder.string(), result);
   switch (result.end) {
     case RunEnd::finished:
@@ -238,6 +232,41 @@ int run(const RunArguments& arguments) {
       return kInterrupted;
   }
   return kRunFailed;
+}
+
+/// Several processes: what goes wrong with all of them the first says, and what goes wrong with one ends them all.
+int run_together(Processes& processes, const std::function<Scene()>& load, const RunArguments& arguments) {
+  try {
+    return run(processes.simulate(load), &processes, arguments);
+  } catch (const Elsewhere&) {
+    return kSuccess;
+  } catch (const InputError&) {
+    if (processes.is_first()) throw;
+    return kSuccess;
+  } catch (const std::exception& error) {
+    processes.abort(error.what());
+  }
+  return kRunFailed;
+}
+
+int run(const RunArguments& arguments) {
+  output_may_be_lost();
+  const std::unique_ptr<Processes> processes = Processes::join(arguments.petsc);
+  std::optional<tbb::global_control> threads;
+  const int wanted = arguments.threads > 0 ? arguments.threads : processes ? processes->threads() : 0;
+  if (wanted > 0) threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(wanted));
+
+  const auto load = [&] {
+    Scene scene = load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver});
+    if (!processes || processes->is_first())
+      for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
+    if (arguments.frames > kMostSteps / scene.output.every)
+      throw InputError(fmt::format("--frames {} makes more than {} steps", arguments.frames, kMostSteps));
+    return scene;
+  };
+  if (processes) return run_together(*processes, load, arguments);
+  Simulation simulation(load());
+  return run(simulation, nullptr, arguments);
 }
 
 }  // namespace
@@ -254,7 +283,7 @@ void add_run(CLI::App& app, int& exit_code) {
       ->type_name("N");
   command
       ->add_option("--threads", arguments->threads,
-                   "Number of threads; by default all cores. Results do not depend on it")
+                   "Number of threads; by default all cores, divided among processes. Results do not depend on it")
       ->check(at_least_one())
       ->type_name("N");
   command->add_option("--petsc", arguments->petsc, "Under mpirun: options of PETSc, such as \"-ksp_view\"")

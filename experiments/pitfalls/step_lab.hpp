@@ -2,6 +2,7 @@
 
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/solvers/newton/newton_minimiser.hpp"
+#include "pliant/solvers/newton/newton_system.hpp"
 
 namespace pliant::experiments {
 

@@ -1,15 +1,15 @@
 #include "../processes.hpp"
 
+#include <fmt/format.h>
 #include <petscsys.h>
 
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "pliant/base/error.hpp"
-#include "pliant/distributed/distributed_stepper.hpp"
+#include "pliant/base/memory.hpp"
+#include "pliant/distributed/distributed_simulation.hpp"
 
 namespace pliant::app {
 
@@ -29,69 +29,49 @@ class MpiProcesses final : public Processes {
     if (PetscInitializeNoArguments() != 0) throw std::runtime_error("PETSc does not start");
     if (!options.empty()) PetscOptionsInsertString(nullptr, options.c_str());
     team_.emplace(PETSC_COMM_WORLD);
+    if (is_first()) return;
+    // The first ends the run in good order; meanwhile its helpers stay.
+    std::signal(SIGINT, SIG_IGN);
+    std::signal(SIGTERM, SIG_IGN);
   }
   ~MpiProcesses() override {
-    if (is_first() && !has_begun_) team_->agree(false);
-    stepper_.reset();
-    newton_.reset();
+    all_.reset();
     PetscFinalize();
   }
 
   bool is_first() const override { return team_->is_first(); }
+  int threads() const override { return team_->threads(); }
 
-  void serve(const std::function<Scene()>& load) override {
-    // The first ends the run in good order; meanwhile its helpers stay.
-    std::signal(SIGINT, SIG_IGN);
-    std::signal(SIGTERM, SIG_IGN);
-    if (!team_->agree(false)) return;  // it says why
-    try {
-      std::optional<Simulation> whole(load());
-      try {
-        newton_ = std::make_unique<DistributedNewton>(*team_, *whole->model(), distributed_options(*whole));
-      } catch (const InputError&) {  // the first says the same
-        return;
-      }
-      whole.reset();
-      pliant::serve(*newton_);
-    } catch (const std::exception& error) {
-      leave(error.what());
-    }
+  Simulation& simulate(const std::function<Scene()>& load) override {
+    all_.emplace(*team_, load);
+    return all_->simulation();
   }
 
-  void begin(Simulation& simulation, RunOptions& options) override {
-    const NewtonOptions newton = distributed_options(simulation);
-    check_divisible(*simulation.model());
-    has_begun_ = true;
-    team_->agree(true);
-    newton_ = std::make_unique<DistributedNewton>(*team_, *simulation.model(), newton);
-    stepper_ = std::make_unique<DistributedStepper>(simulation.model(), *newton_, newton);
-    stepper_->set_control(options.control);
-    options.step = [this, &simulation] {
-      try {
-        return pliant::step(simulation, *stepper_);
-      } catch (const std::exception& error) {
-        leave(error.what());  // in the middle of a step, where the others wait for this one
-      }
-    };
-  }
-
-  void finish(const std::filesystem::path& folder) override {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const ProcessWork& work : stepper_->work())
+  std::vector<ProcessFigures> figures() override {
+    std::vector<ProcessFigures> list;
+    for (const ProcessWork& work : all_->work())
       list.push_back({{"nodes", work.nodes},
-                      {"copies_of_others", work.shared_nodes},
+                      {"copies_of_others", work.copies_of_others},
                       {"elements", work.elements},
                       {"neighbours", work.neighbours},
-                      {"evaluation_seconds", work.evaluation_seconds},
                       {"messages", work.messages},
                       {"bytes", work.bytes},
-                      {"reductions", work.reductions}});
-    std::ofstream(folder / "processes.json") << list.dump(2) << '\n';
-    stepper_.reset();
+                      {"reductions", work.reductions},
+                      {"cpu_seconds", work.cpu_seconds},
+                      {"waiting_seconds", work.waiting_seconds},
+                      {"peak_bytes", work.peak_bytes}});
+    return list;
   }
 
- private:
-  [[noreturn]] void leave(const char* why) {
+  std::string describe() const override {
+    const DivisionSeconds& s = all_->seconds();
+    return fmt::format(
+        "  processes     {}, {} nodes in all{}; read in {:.1f} s, divided in {:.1f} s, built in {:.1f} s\n",
+        team_->size(), all_->all_nodes(), all_->was_made_in_parts() ? ", made in parts" : "", s.reading, s.dividing,
+        s.building);
+  }
+
+  [[noreturn]] void abort(const char* why) override {
     std::fprintf(stderr,
                  "error: process %d of %d: %s\nall processes end; continue from the last checkpoint with --resume\n",
                  team_->rank(), team_->size(), why);
@@ -99,10 +79,9 @@ class MpiProcesses final : public Processes {
     std::abort();
   }
 
+ private:
   std::optional<Team> team_;
-  std::unique_ptr<DistributedNewton> newton_;
-  std::unique_ptr<DistributedStepper> stepper_;
-  bool has_begun_ = false;
+  std::optional<DistributedSimulation> all_;
 };
 
 }  // namespace

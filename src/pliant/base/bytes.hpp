@@ -59,6 +59,7 @@ class ByteReader {
     bytes_.remove_prefix(count);
     return text;
   }
+  void get_raw(void* to, std::size_t count) { take(to, count); }
   bool empty() const { return bytes_.empty(); }
 
  private:

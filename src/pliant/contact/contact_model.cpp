@@ -95,24 +95,11 @@ Shape withdraw(Shape shape, double by) {
 /// A thousandth of the smallest body's diagonal, which is small against what can be seen, but at most a quarter of the
 /// mean edge of any body's surface, so that few primitives are near each other. Short edges do not matter: see
 /// ContactSearch::reach_of. m.
-double choose_dhat(const VecX& rest, const std::vector<ContactBody>& bodies) {
+double choose_dhat(const ContactMeasures& measures) {
   double dhat = std::numeric_limits<double>::infinity();
-  for (const ContactBody& body : bodies) {
-    Aabb box;
-    double length = 0;
-    std::size_t edges = 0;
-    const auto measure_edge = [&](Index i, Index j) {
-      box.include(Vec3(node(rest, i)));
-      box.include(Vec3(node(rest, j)));
-      length += (node(rest, i) - node(rest, j)).norm();
-      ++edges;
-    };
-    for (const Triangle& t : body.triangles)
-      for (std::size_t k = 0; k < 3; ++k) measure_edge(t[k], t[(k + 1) % 3]);
-    for (const Edge& e : body.edges) measure_edge(e[0], e[1]);
-    if (!(length > 0)) continue;
-    dhat = std::min({dhat, 1e-3 * (box.max - box.min).norm(), 0.25 * length / static_cast<double>(edges)});
-  }
+  for (const ContactMeasures::OfBody& body : measures.bodies)
+    if (body.length > 0)
+      dhat = std::min({dhat, 1e-3 * (body.box.max - body.box.min).norm(), 0.25 * body.length / body.edges});
   return std::isfinite(dhat) ? dhat : 1e-3;  // loose points alone
 }
 
@@ -176,51 +163,80 @@ double ContactModel::stiffness() const {
   return young > 0 ? std::min(0.1 * young, inertia) : inertia;
 }
 
-std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest_of_nodes,
-                                                       const std::vector<ContactBody>& bodies,
-                                                       const std::vector<Collider>& colliders,
-                                                       const std::vector<Obstacle>& obstacles,
-                                                       const std::vector<CarriedPoint>& carried) {
+ContactMeasures measure_contact(const VecX& rest_of_nodes, const std::vector<ContactBody>& bodies,
+                                const std::vector<Collider>& colliders, const std::vector<CarriedPoint>& carried) {
+  ContactMeasures measures;
+  VecX rest;
+  append_carried(carried, rest_of_nodes, rest);
+  for (const ContactBody& body : bodies) {
+    ContactMeasures::OfBody& of = measures.bodies.emplace_back();
+    const auto measure_edge = [&](Index i, Index j) {
+      of.box.include(Vec3(node(rest, i)));
+      of.box.include(Vec3(node(rest, j)));
+      of.length += (node(rest, i) - node(rest, j)).norm();
+      of.edges += 1;
+    };
+    for (const Triangle& t : body.triangles) {
+      for (std::size_t k = 0; k < 3; ++k) measure_edge(t[k], t[(k + 1) % 3]);
+      measures.area += 0.5 * (node(rest, t[1]) - node(rest, t[0])).cross(node(rest, t[2]) - node(rest, t[0])).norm();
+    }
+    for (const Edge& e : body.edges) measure_edge(e[0], e[1]);
+    for (Index i : body.points) of.box.include(Vec3(node(rest, i)));
+    of.mass = body.mass;
+    of.young = body.young;
+  }
+  for (const Collider& collider : colliders) measures.depths.push_back(depth_at_start(collider, rest, bodies));
+  return measures;
+}
+
+std::shared_ptr<ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
+                                                 const std::vector<ContactBody>& bodies,
+                                                 const std::vector<Collider>& colliders,
+                                                 const std::vector<Obstacle>& obstacles,
+                                                 const std::vector<CarriedPoint>& carried) {
+  return make_contact_model(options, rest, bodies, colliders, obstacles, carried,
+                            measure_contact(rest, bodies, colliders, carried));
+}
+
+std::shared_ptr<ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest_of_nodes,
+                                                 const std::vector<ContactBody>& bodies,
+                                                 const std::vector<Collider>& colliders,
+                                                 const std::vector<Obstacle>& obstacles,
+                                                 const std::vector<CarriedPoint>& carried,
+                                                 const ContactMeasures& measures) {
   check_options(options);
   auto model = std::make_shared<ContactModel>();
   model->carried = carried;
   VecX rest;
   model->extend(rest_of_nodes, rest);
   model->options = options;
-  if (options.dhat == 0) model->options.dhat = choose_dhat(rest, bodies);
+  if (options.dhat == 0) model->options.dhat = choose_dhat(measures);
   const double dhat = model->options.dhat;
   model->nodes = static_cast<Index>(rest.size() / 3);
 
   std::vector<Triangle> triangles;
   std::vector<Edge> edges;
   std::vector<Index> points, group(static_cast<std::size_t>(model->nodes), 0);
-  double mass = 0, area = 0;
   for (std::size_t b = 0; b < bodies.size(); ++b) {
     const ContactBody& body = bodies[b];
     model->group_names.push_back(body.name);
-    Aabb box;
-    const auto belongs = [&](Index i) {
-      group[static_cast<std::size_t>(i)] = static_cast<Index>(b);
-      box.include(Vec3(node(rest, i)));
-    };
-    for (const Triangle& t : body.triangles) {
-      for (Index i : t) belongs(i);
-      area += 0.5 * (node(rest, t[1]) - node(rest, t[0])).cross(node(rest, t[2]) - node(rest, t[0])).norm();
-    }
-    for (const Edge& e : body.edges)
-      for (Index i : e) belongs(i);
-    for (Index i : body.points) belongs(i);
-    for (Index i = body.frame.begin; i < body.frame.end; ++i)
-      group[static_cast<std::size_t>(i)] = static_cast<Index>(b);
+    const auto belongs = [&](Index i) { group[static_cast<std::size_t>(i)] = static_cast<Index>(b); };
+    for (const Triangle& t : body.triangles) std::for_each(t.begin(), t.end(), belongs);
+    for (const Edge& e : body.edges) std::for_each(e.begin(), e.end(), belongs);
+    std::for_each(body.points.begin(), body.points.end(), belongs);
+    for (Index i = body.frame.begin; i < body.frame.end; ++i) belongs(i);
     triangles.insert(triangles.end(), body.triangles.begin(), body.triangles.end());
     edges.insert(edges.end(), body.edges.begin(), body.edges.end());
     points.insert(points.end(), body.points.begin(), body.points.end());
-    const double size = (box.max - box.min).norm();
+  }
+  double mass = 0;
+  for (const ContactMeasures::OfBody& body : measures.bodies) {
+    const double size = (body.box.max - body.box.min).norm();
     if (model->size == 0 || size < model->size) model->size = size;
     if (body.young > 0 && (model->young == 0 || body.young < model->young)) model->young = body.young;
     mass += body.mass;
   }
-  model->mass_per_area = mass / std::max(area, model->size * dhat);
+  model->mass_per_area = mass / std::max(measures.area, model->size * dhat);
 
   std::vector<Obstacle> surfaces = obstacles;
   std::vector<double> own_friction;
@@ -232,8 +248,9 @@ std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& opt
   };
   std::vector<Plane> planes;
   std::vector<double> withdrawn(surfaces.size(), 0.0);
-  for (const Collider& collider : colliders) {
-    const double depth = options.bodies ? -1 : depth_at_start(collider, rest, bodies);
+  for (std::size_t k = 0; k < colliders.size(); ++k) {
+    const Collider& collider = colliders[k];
+    const double depth = options.bodies ? -1 : measures.depths[k];
     const double by = depth >= 0 && depth <= dhat ? depth + dhat : 0;
     const Shape shape = withdraw(collider.shape, by);
     if (const auto* plane = std::get_if<PlaneShape>(&shape)) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "pliant/contact/aabb.hpp"
 #include "pliant/contact/collider.hpp"
 #include "pliant/contact/contact_surface.hpp"
 #include "pliant/mesh/triangle_mesh.hpp"
@@ -85,9 +86,11 @@ struct ContactModel {
   std::shared_ptr<const ContactSurface> surface;
   std::vector<Placed> obstacles;
   std::vector<Placed> planes;
-  VecX rest;                         ///< of all positions, m
-  std::vector<double> point_area;    ///< by position: a third of its triangles at rest, m^2
-  std::vector<double> edge_area;     ///< by edge: a third of its triangles at rest, m^2
+  VecX rest;                       ///< of all positions, m
+  std::vector<double> point_area;  ///< by position: a third of its triangles at rest, m^2
+  std::vector<double> edge_area;   ///< by edge: a third of its triangles at rest, m^2
+  /// Of a part of a larger model: by position, `point_area` with the triangles of other parts. Empty: there are none.
+  std::vector<double> whole_area;
   std::vector<double> edge_length2;  ///< by edge: at rest, m^2
   std::vector<std::string> group_names;
   std::vector<double> friction;  ///< groups x groups
@@ -96,6 +99,10 @@ struct ContactModel {
   double size = 0;               ///< diagonal of the smallest body's box at rest, m
 
   Index positions() const { return static_cast<Index>(rest.size() / 3); }
+  /// A third of all triangles at a position, m^2.
+  double area_at(Index position) const {
+    return (whole_area.empty() ? point_area : whole_area)[static_cast<std::size_t>(position)];
+  }
   bool is_obstacle(Index position) const { return position >= nodes; }
   /// The model's own nodes.
   Index unknowns() const { return nodes - static_cast<Index>(carried.size()); }
@@ -118,13 +125,36 @@ struct ContactModel {
   double stiffness() const;
 };
 
+/// What the parameters of contact are chosen by.
+struct ContactMeasures {
+  struct OfBody {
+    Aabb box;                      ///< of what touches, at rest
+    double length = 0, edges = 0;  ///< of the edges of all triangles, m, and how many there are
+    double mass = 0;               ///< kg
+    double young = 0;              ///< Pa; 0: unknown
+  };
+  std::vector<OfBody> bodies;
+  double area = 0;  ///< of all of them, m^2
+  std::vector<double>
+      depths;  ///< by collider: how deep the deepest point is in it where it begins, m; negative: outside
+};
+ContactMeasures measure_contact(const VecX& rest, const std::vector<ContactBody>& bodies,
+                                const std::vector<Collider>& colliders, const std::vector<CarriedPoint>& carried = {});
+
 /// Colliders become obstacles: planes as they are, all else as triangles (tessellate). Where bodies touch colliders
 /// alone, one that a body begins in touch with, or less than dhat inside of, is taken smaller by that much and dhat.
 /// Throws InputError for options out of range and for pairs that name nothing.
-std::shared_ptr<const ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
-                                                       const std::vector<ContactBody>& bodies,
-                                                       const std::vector<Collider>& colliders,
-                                                       const std::vector<Obstacle>& obstacles,
-                                                       const std::vector<CarriedPoint>& carried = {});
+std::shared_ptr<ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
+                                                 const std::vector<ContactBody>& bodies,
+                                                 const std::vector<Collider>& colliders,
+                                                 const std::vector<Obstacle>& obstacles,
+                                                 const std::vector<CarriedPoint>& carried,
+                                                 const ContactMeasures& measures);
+/// With the measures of these very bodies.
+std::shared_ptr<ContactModel> make_contact_model(const ContactOptions& options, const VecX& rest,
+                                                 const std::vector<ContactBody>& bodies,
+                                                 const std::vector<Collider>& colliders,
+                                                 const std::vector<Obstacle>& obstacles,
+                                                 const std::vector<CarriedPoint>& carried = {});
 
 }  // namespace pliant

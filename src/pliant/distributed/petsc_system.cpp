@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
 
@@ -19,61 +21,55 @@ void check(PetscErrorCode code, const char* what) {
   throw std::runtime_error(fmt::format("PETSc cannot {}: {}", what, text ? text : "no reason given"));
 }
 
-constexpr Index kFewNodes = LinearChoice::kFewNodes;
+constexpr std::int64_t kFewNodes = LinearChoice::kFewNodes;
 constexpr Index kMostToFactorise = 200'000;  ///< nodes of an indefinite system; beyond, its factor is too large
 constexpr int kManyIterations = 300;
 
 }  // namespace
 
-PetscSystem::PetscSystem(SharedNodes& nodes, const LocalModel& local, const LinearOptions& options)
-    : nodes_(nodes), local_(local), options_(options), share_(local.model->pattern(), 3) {
-  const MPI_Comm comm = nodes_.team().comm();
-  const BlockPattern& pattern = *local.model->pattern();
-  const PetscInt own = 3 * local.owned_count;
-  // Rows that multigrid makes for other processes are added in the order of ranks, not in that of arrival.
-  check(PetscOptionsSetValue(nullptr, "-matstash_reproduce", "true"), "set options");
-  check(MatCreate(comm, &A_), "make a matrix");
+PetscSystem::PetscSystem(ProcessSharing& sharing, StepFunction& function, const LinearOptions& options)
+    : LinearSystem(function, options), sharing_(sharing), share_(function.model().pattern(), 3) {
+  // Rows that multigrid makes for other processes are added in the order of ranks, not in that of arrival, where PETSc
+  // can be told so.
+  for (const char* option : {"-matstash_legacy", "-matstash_reproduce"})
+    check(PetscOptionsSetValue(nullptr, option, "true"), "set options");
+  make_matrix();
+}
+
+PetscSystem::~PetscSystem() { free_matrix(); }
+
+void PetscSystem::free_matrix() {
+  KSPDestroy(&factor_);
+  KSPDestroy(&iteration_);
+  VecDestroy(&b_);
+  VecDestroy(&x_);
+  MatDestroy(&A_);
+}
+
+void PetscSystem::make_matrix() {
+  pattern_ = share_.shared_pattern();
+  rows_ = std::make_unique<SharedRows>(sharing_, *pattern_);
+  const PetscInt own = 3 * sharing_.owned_count();
+  check(MatCreate(sharing_.team().comm(), &A_), "make a matrix");
   check(MatSetSizes(A_, own, own, PETSC_DETERMINE, PETSC_DETERMINE), "make a matrix");
   check(MatSetBlockSize(A_, 3), "make a matrix");
   check(MatSetType(A_, MATAIJ), "make a matrix");  // GAMG refuses matrices that are stored by blocks
-  {
-    // Both triangles, entry by entry, with rows that other processes have; PETSc sums in an order that does not change.
-    std::vector<PetscInt> rows, columns;
-    const auto count = 18 * static_cast<std::size_t>(pattern.blocks());
-    rows.reserve(count);
-    columns.reserve(count);
-    for (Index i = 0; i < pattern.rows(); ++i)
-      for (std::int64_t k = pattern.diagonal(i); k < pattern.row_start()[at(i) + 1]; ++k) {
-        const Index j = pattern.columns()[at(k)];
-        for (int c = 0; c < 3; ++c)
-          for (int r = 0; r < 3; ++r) {
-            const PetscInt row = 3 * local.row[at(i)] + r, column = 3 * local.row[at(j)] + c;
-            rows.push_back(row);
-            columns.push_back(column);
-            if (i == j) continue;
-            rows.push_back(column);
-            columns.push_back(row);
-          }
-      }
-    entries_.resize(rows.size());
-    check(MatSetPreallocationCOO(A_, static_cast<PetscCount>(rows.size()), rows.data(), columns.data()),
-          "make the pattern of a matrix");
-  }
-  if (nodes_.team().size() >
-      1) {  // PETSc 3.18 forgets the size of blocks in the part that couples a process's own rows
-    Mat own_part = nullptr;
-    check(MatMPIAIJGetSeqAIJ(A_, &own_part, nullptr, nullptr), "make a matrix");
-    check(MatSetBlockSizes(own_part, 3, 3), "make a matrix");
-  }
+  check(MatXAIJSetPreallocation(A_, 3, rows_->own_blocks().data(), rows_->other_blocks().data(), nullptr, nullptr),
+        "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRIC, PETSC_TRUE), "make a matrix");
   check(MatSetOption(A_, MAT_SYMMETRY_ETERNAL, PETSC_TRUE), "make a matrix");
   check(MatCreateVecs(A_, &x_, &b_), "make vectors");
-  // What multigrid must not lose: how bodies move as rigid ones, all of them at once, since no aggregate has nodes of
-  // two bodies.
+  set_modes();
+}
+
+/// What multigrid must not lose: how bodies move as rigid ones, all of them at once, since no aggregate has nodes of
+/// two bodies.
+void PetscSystem::set_modes() {
   Vec places = nullptr;
   MatNullSpace modes = nullptr;
   check(VecDuplicate(b_, &places), "make vectors");
-  copy_in(local.model->rest());
+  check(VecSetBlockSize(places, 3), "make vectors");
+  copy_in(function_.model().rest());
   check(VecCopy(b_, places), "copy positions");
   check(VecScale(places, -1), "copy positions");
   check(MatNullSpaceCreateRigidBody(places, &modes), "make rigid modes");
@@ -82,44 +78,38 @@ PetscSystem::PetscSystem(SharedNodes& nodes, const LocalModel& local, const Line
   VecDestroy(&places);
 }
 
-PetscSystem::~PetscSystem() {
-  KSPDestroy(&factor_);
-  KSPDestroy(&iteration_);
-  VecDestroy(&b_);
-  VecDestroy(&x_);
-  MatDestroy(&A_);
-}
-
 void PetscSystem::begin_step(StepReport& report) {
-  report_ = &report;
+  LinearSystem::begin_step(report);
   prefers_multigrid_ = false;
-  last_norm_ = last_forcing_ = 0;
 }
 
-void PetscSystem::assemble(IncrementalPotential& potential, const VecX& x, Projection projection,
-                           double inertia_scale) {
+void PetscSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
   const Stopwatch watch(report_->seconds.assembly);
-  potential.hessian(x, projection, inertia_scale, share_);
-  const BlockPattern& pattern = share_.pattern();
-  std::size_t entry = 0;
-  for (Index i = 0; i < pattern.rows(); ++i)
-    for (std::int64_t k = pattern.diagonal(i); k < pattern.row_start()[at(i) + 1]; ++k) {
-      const bool is_diagonal = pattern.columns()[at(k)] == i;
-      const double* block = share_.block(k);
-      for (int a = 0; a < 9; ++a) {
-        entries_[entry++] = block[a];
-        if (!is_diagonal) entries_[entry++] = block[a];
-      }
-    }
-  check(MatSetValuesCOO(A_, entries_.data(), INSERT_VALUES), "assemble a matrix");
+  function_.hessian(x, projection, inertia_scale, share_, drive_);
+  if (anywhere(&sharing_, share_.shared_pattern() != pattern_)) {
+    free_matrix();
+    make_matrix();
+  }
+  check(MatZeroEntries(A_), "assemble a matrix");
+  rows_->for_rows(share_, [&](Index row, std::span<const Index> columns, const double* values) {
+    check(MatSetValuesBlocked(A_, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(), values, ADD_VALUES),
+          "assemble a matrix");
+  });
+  check(MatAssemblyBegin(A_, MAT_FINAL_ASSEMBLY), "assemble a matrix");
+  check(MatAssemblyEnd(A_, MAT_FINAL_ASSEMBLY), "assemble a matrix");
   is_projected_ = projection != Projection::none;
   is_factorised_ = false;
-  has_inertia_ = potential.problem().has_inertia();
-  fixed_ = potential.problem().fixed;
+  has_inertia_ = function_.problem().has_inertia();
+}
+
+void PetscSystem::end_without_factor(StepReport& report, FactorStatus status, std::string_view remedy) const {
+  report.end(status == FactorStatus::not_finite ? Outcome::not_finite : Outcome::factorisation_failed,
+             fmt::format("the matrix has no factor: {}{}{}{}{}", to_string(status), failure_.empty() ? "" : "; ",
+                         failure_, remedy.empty() ? "" : "; ", remedy));
 }
 
 PetscSystem::Method PetscSystem::choose(Factorisation kind) const {
-  if (kind == Factorisation::ldlt && local_.all_nodes <= kMostToFactorise) return Method::factor;
+  if (kind == Factorisation::ldlt && sharing_.all_nodes() <= kMostToFactorise) return Method::factor;
   switch (options_.solver) {
     case LinearSolver::direct:
       return Method::factor;
@@ -136,11 +126,12 @@ PetscSystem::Method PetscSystem::choose(Factorisation kind) const {
     case LinearSolver::automatic:
       break;
   }
-  if (local_.all_nodes < kFewNodes) return Method::factor;
+  if (sharing_.all_nodes() < kFewNodes) return Method::factor;
   return has_inertia_ && !prefers_multigrid_ ? Method::incomplete : Method::multigrid;
 }
 
-FactorStatus PetscSystem::solve(Factorisation kind, const VecX& g, double norm, VecX& dx) {
+FactorStatus PetscSystem::solve_for(Factorisation kind, const VecX& g, VecX& dx) {
+  const double norm = pliant::norm(&sharing_, g);
   failure_.clear();
   if (!std::isfinite(norm)) return FactorStatus::not_finite;
   if (norm == 0) {
@@ -183,27 +174,28 @@ FactorStatus PetscSystem::solve(Factorisation kind, const VecX& g, double norm, 
 void PetscSystem::copy_in(const VecX& g) {
   PetscScalar* b = nullptr;
   check(VecGetArrayWrite(b_, &b), "write a vector");
-  for (std::size_t i = 0; i < local_.nodes.size(); ++i)
-    if (local_.owned[i]) Eigen::Map<Vec3>(b + 3 * (local_.row[i] - local_.first_row)) = -node(g, static_cast<Index>(i));
+  for (std::size_t i = 0; i < sharing_.owned().size(); ++i)
+    if (sharing_.owned()[i])
+      Eigen::Map<Vec3>(b + 3 * (sharing_.rows()[i] - sharing_.first_row())) = -node(g, static_cast<Index>(i));
   check(VecRestoreArrayWrite(b_, &b), "write a vector");
 }
 
 void PetscSystem::copy_out(VecX& dx) {
   const PetscScalar* x = nullptr;
-  dx.setZero(3 * static_cast<Eigen::Index>(local_.nodes.size()));
+  dx.setZero(3 * static_cast<Eigen::Index>(sharing_.owned().size()));
   check(VecGetArrayRead(x_, &x), "read a vector");
-  for (std::size_t i = 0; i < local_.nodes.size(); ++i)
-    if (local_.owned[i])
-      node(dx, static_cast<Index>(i)) = Eigen::Map<const Vec3>(x + 3 * (local_.row[i] - local_.first_row));
+  for (std::size_t i = 0; i < sharing_.owned().size(); ++i)
+    if (sharing_.owned()[i])
+      node(dx, static_cast<Index>(i)) = Eigen::Map<const Vec3>(x + 3 * (sharing_.rows()[i] - sharing_.first_row()));
   check(VecRestoreArrayRead(x_, &x), "read a vector");
-  nodes_.update_copies(dx);
+  sharing_.update_copies(dx);
   // Nothing pushes prescribed unknowns, but multigrid moves them with their neighbours.
-  for (Index i : fixed_) dx[i] = 0;
+  for (Index i : function_.problem().fixed) dx[i] = 0;
 }
 
 /// MUMPS on several processes adds in the order in which messages arrive, which is not twice the same. A small system
 /// is factorised by every process for itself, with the same bits for all; that takes no longer.
-bool PetscSystem::is_redundant() const { return local_.all_nodes < kFewNodes; }
+bool PetscSystem::is_redundant() const { return sharing_.all_nodes() < kFewNodes; }
 
 PC PetscSystem::factor_pc() {
   PC pc = nullptr;
@@ -218,7 +210,7 @@ PC PetscSystem::factor_pc() {
 FactorStatus PetscSystem::factorise(Factorisation kind) {
   if (!factor_) {
     PC pc = nullptr;
-    check(KSPCreate(nodes_.team().comm(), &factor_), "make a solver");
+    check(KSPCreate(sharing_.team().comm(), &factor_), "make a solver");
     check(KSPSetOptionsPrefix(factor_, "direct_"), "make a solver");
     check(KSPSetType(factor_, KSPPREONLY), "make a solver");
     check(KSPGetPC(factor_, &pc), "make a solver");
@@ -250,6 +242,7 @@ FactorStatus PetscSystem::factorise(Factorisation kind) {
     }
   }
   const Stopwatch watch(report_->seconds.solve);
+  linear_residual_ = 0;
   check(KSPSolve(factor_, b_, x_), "solve a system");
   return FactorStatus::ok;
 }
@@ -283,7 +276,7 @@ void PetscSystem::set_up(KSP solver, Method method) {
 FactorStatus PetscSystem::iterate(Method method, double tolerance, int most) {
   if (iteration_ && set_up_for_ != method) KSPDestroy(&iteration_);
   if (!iteration_) {
-    check(KSPCreate(nodes_.team().comm(), &iteration_), "make a solver");
+    check(KSPCreate(sharing_.team().comm(), &iteration_), "make a solver");
     check(KSPSetType(iteration_, KSPCG), "make a solver");
     check(KSPSetNormType(iteration_, KSP_NORM_UNPRECONDITIONED), "make a solver");
     set_up(iteration_, method);
@@ -305,6 +298,7 @@ FactorStatus PetscSystem::iterate(Method method, double tolerance, int most) {
   check(KSPGetConvergedReason(iteration_, &reason), "solve a system");
   check(KSPGetIterationNumber(iteration_, &iterations), "solve a system");
   report_->linear_iterations += static_cast<int>(iterations);
+  check(KSPGetResidualNorm(iteration_, &linear_residual_), "solve a system");
   switch (reason) {
     case KSP_DIVERGED_INDEFINITE_MAT:
     case KSP_DIVERGED_INDEFINITE_PC:
@@ -318,22 +312,6 @@ FactorStatus PetscSystem::iterate(Method method, double tolerance, int most) {
   // PETSc compares the curvatures of two directions, and so takes a first one that is negative for granted.
   check(VecDot(b_, x_, &curvature), "multiply vectors");
   return curvature > 0 ? FactorStatus::ok : FactorStatus::not_positive_definite;
-}
-
-/// As NewtonSystem's: Eisenstat and Walker 1996, choice 2 with their safeguard.
-double PetscSystem::forcing_term(double norm) {
-  constexpr double gamma = 0.9, loosest = 0.1, tightest = 1e-3;
-  if (norm == last_norm_) return last_forcing_;
-  double term = loosest;
-  if (last_norm_ > 0) {
-    const double ratio = norm / last_norm_;
-    term = gamma * ratio * ratio;
-    const double kept = gamma * last_forcing_ * last_forcing_;
-    if (kept > 0.1) term = std::max(term, kept);
-  }
-  last_norm_ = norm;
-  last_forcing_ = std::clamp(term, tightest, loosest);
-  return last_forcing_;
 }
 
 }  // namespace pliant

@@ -1,25 +1,27 @@
 #include "pliant/distributed/shared_nodes.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "pliant/base/stopwatch.hpp"
 
 namespace pliant {
 
-SharedNodes::SharedNodes(Team& team, const LocalModel& local) : team_(team) {
-  for (const LocalModel::Neighbour& neighbour : local.neighbours) {
+SharedNodes::SharedNodes(Team& team, const ModelPart& part) : team_(team) {
+  for (const ModelPart::Neighbour& neighbour : part.neighbours) {
     exchanges_.push_back({neighbour.rank, neighbour.nodes, {}, {}});
     shared_.insert(shared_.end(), neighbour.nodes.begin(), neighbour.nodes.end());
   }
   std::sort(shared_.begin(), shared_.end());
   shared_.erase(std::unique(shared_.begin(), shared_.end()), shared_.end());
   requests_.resize(2 * exchanges_.size());
-  owned_.resize(3 * static_cast<Eigen::Index>(local.owned.size()));
-  for (std::size_t i = 0; i < local.owned.size(); ++i)
-    owned_.segment<3>(3 * static_cast<Eigen::Index>(i)).setConstant(local.owned[i]);
+  owned_.resize(3 * static_cast<Eigen::Index>(part.owned.size()));
+  for (std::size_t i = 0; i < part.owned.size(); ++i)
+    owned_.segment<3>(3 * static_cast<Eigen::Index>(i)).setConstant(part.owned[i]);
 }
 
 /// What this process has at shared nodes goes to its neighbours, and what they have comes here.
 void SharedNodes::send(const VecX& v, Eigen::Index width) {
+  const Stopwatch watch(team_.traffic().seconds);
   std::size_t request = 0;
   for (Exchange& exchange : exchanges_) {
     const std::size_t count = exchange.nodes.size() * at(width);
@@ -66,19 +68,17 @@ void SharedNodes::sum_copies(VecX& v) {
 }
 
 void SharedNodes::update_copies(VecX& v) {
-  v.array() *= owned_.array();  // then the sum is the owner's
-  sum_copies(v);
+  const Eigen::Index each = owned_.size() / v.size();  // 3 where v has one number a node
+  for (Eigen::Index i = 0; i < v.size(); ++i) v[i] *= owned_[i * each];
+  sum_copies(v);  // then the sum is the owner's
 }
 
 double SharedNodes::dot(const VecX& a, const VecX& b) {
-  return team_.sum((a.array() * b.array() * owned_.array()).sum());
-}
-
-/// std::max would lose what is not a number.
-double SharedNodes::largest(const VecX& v) {
-  const double own = v.cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
-  const double all = team_.maximum(std::isnan(own) ? HUGE_VAL : own);
-  return all;
+  double sum = a.size() == owned_.size() ? (a.array() * b.array() * owned_.array()).sum() : 0;
+  if (a.size() != owned_.size())  // one number a node
+    for (Eigen::Index i = 0; i < a.size(); ++i) sum += a[i] * b[i] * owned_[3 * i];
+  team_.sum({&sum, 1});
+  return sum;
 }
 
 }  // namespace pliant

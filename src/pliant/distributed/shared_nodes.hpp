@@ -1,6 +1,6 @@
 #pragma once
 
-#include "pliant/distributed/local_model.hpp"
+#include "pliant/distributed/model_part.hpp"
 #include "pliant/distributed/team.hpp"
 
 namespace pliant {
@@ -9,7 +9,7 @@ namespace pliant {
 /// bits. Sums over copies take one round of messages between neighbours.
 class SharedNodes {
  public:
-  SharedNodes(Team& team, const LocalModel& local);
+  SharedNodes(Team& team, const ModelPart& part);
 
   /// From shares to sums: at nodes that several processes have, v becomes the sum of what each of them has, added in
   /// the order of their ranks, so that all copies have the same bits. v has 3 numbers a node, or one.
@@ -18,7 +18,6 @@ class SharedNodes {
   void update_copies(VecX& v);
   /// Over the nodes of all processes; copies must agree.
   double dot(const VecX& a, const VecX& b);
-  double largest(const VecX& v);  ///< absolute value
 
   Team& team() { return team_; }
 

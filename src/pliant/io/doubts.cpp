@@ -45,6 +45,13 @@ void Doubts::at_end(const Model& model, const State& state) {
   if (failed_ > 0)
     add(fmt::format("{} step{} failed, and the run went on from where {} left the bodies (on_failure = \"continue\")",
                     failed_, failed_ == 1 ? "" : "s", failed_ == 1 ? "it" : "they"));
+  if (Sharing* sharing = model.sharing()) {
+    double inverted = 0;
+    for (const Body& body : model.bodies()) inverted += body.elastic->count_inverted(state.x);
+    if (const double all = sharing->sum(inverted); all > 0)
+      add(fmt::format("{} elements are inverted at the end", all));
+    return;
+  }
   for (const Body& body : model.bodies())
     if (const Index count = body.elastic ? body.elastic->count_inverted(state.x) : 0; count > 0)
       add(

@@ -19,13 +19,13 @@ struct CellValues {
   std::vector<double> von_mises, stretch, body;
 };
 
-CellValues cell_values(const Model& model, const Pose& pose) {
+CellValues cell_values(const Model& model, const Pose& pose, const std::vector<std::size_t>& numbers) {
   CellValues values;
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
     const ElementFields fields = element_fields(model.bodies()[b], pose);
     values.von_mises.insert(values.von_mises.end(), fields.von_mises.begin(), fields.von_mises.end());
     values.stretch.insert(values.stretch.end(), fields.stretch.begin(), fields.stretch.end());
-    values.body.insert(values.body.end(), fields.stretch.size(), static_cast<double>(b));
+    values.body.insert(values.body.end(), fields.stretch.size(), static_cast<double>(numbers.empty() ? b : numbers[b]));
   }
   return values;
 }
@@ -85,13 +85,15 @@ void FrameWriter::set_model(std::shared_ptr<const Model> model) {
   cells_ = VtuPackedCells(cells);
 }
 
-std::string FrameWriter::file_name(std::int64_t frame) const { return fmt::format("frames/frame_{:06}.vtu", frame); }
+std::string FrameWriter::file_name(std::int64_t frame, std::string_view ending) const {
+  return fmt::format("frames/frame_{:06}{}", frame, ending);
+}
 
 void FrameWriter::write(std::int64_t frame, const State& state, std::span<const ElementValues> elements,
                         std::span<const NodeValues> nodes) {
   std::filesystem::create_directories(folder_ / "frames");
   const VecX displacement = state.x - model_->rest();
-  const CellValues values = cell_values(*model_, {state.x, state.activation});
+  const CellValues values = cell_values(*model_, {state.x, state.activation}, body_numbers_);
   std::vector<VtuField> at_points, in_cells;
   for (FrameField field : fields_) {
     switch (field) {
@@ -114,6 +116,8 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   }
   for (const ElementValues& field : elements) in_cells.push_back({std::string(field.name), 1, field.values});
   for (const NodeValues& field : nodes) at_points.push_back({std::string(field.name), field.components, field.values});
+  const Sharing* sharing = model_->sharing();
+  if (sharing) at_points.push_back({"node", 1, sharing->nodes()});
   std::list<std::vector<double>> widened;
   if (!model_->carried().empty()) {
     for (VtuField& field : in_cells) field.values = by_cell(std::get<std::span<const double>>(field.values), widened);
@@ -131,9 +135,15 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   grid.packed_cells = &cells_;
   grid.point_fields = at_points;
   grid.cell_fields = in_cells;
-  write_vtu(folder_ / file_name(frame), grid);
+  const auto piece = [](int rank) { return fmt::format("_{}.vtu", rank); };
+  write_vtu(folder_ / file_name(frame, sharing ? piece(sharing->rank()) : ".vtu"), grid);
   not_finite_ += finite.replaced();
-  add_existing(frame, state.time);
+  add_to_list(frame, state.time, sharing ? ".pvtu" : ".vtu");
+  if (!sharing || !sharing->is_first()) return;
+  std::vector<std::string> files;
+  for (int rank = 0; rank < sharing->size(); ++rank)
+    files.push_back(std::filesystem::path(file_name(frame, piece(rank))).filename().string());
+  write_pvtu(folder_ / file_name(frame, ".pvtu"), grid, files);
 }
 
 /// Values of elements, of which a rigid body has one, for each of the cells.
@@ -158,7 +168,13 @@ std::span<const double> FrameWriter::with_carried(std::span<const double> of_nod
   return values;
 }
 
-void FrameWriter::add_existing(std::int64_t frame, double time) { list_.push_back({time, file_name(frame)}); }
+void FrameWriter::add_existing(std::int64_t frame, double time) {
+  add_to_list(frame, time, std::filesystem::exists(folder_ / file_name(frame, ".pvtu")) ? ".pvtu" : ".vtu");
+}
+
+void FrameWriter::add_to_list(std::int64_t frame, double time, std::string_view ending) {
+  list_.push_back({time, file_name(frame, ending)});
+}
 
 void FrameWriter::write_list() const { write_pvd(folder_ / "result.pvd", list_); }
 

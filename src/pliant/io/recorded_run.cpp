@@ -70,6 +70,73 @@ Tie spring_from(const nlohmann::json& json) {
   return spring;
 }
 
+/// The files that a .pvtu lists.
+std::vector<std::filesystem::path> pieces_of(const std::filesystem::path& file) {
+  std::vector<std::filesystem::path> pieces;
+  const FileContent content(file);
+  XmlScanner scanner(content.bytes(), file.string());
+  for (XmlScanner::Tag tag = scanner.next(); tag.kind != XmlScanner::Kind::end; tag = scanner.next()) {
+    if (tag.kind != XmlScanner::Kind::open || tag.name != "Piece") continue;
+    const std::filesystem::path name(tag.attributes["Source"]);
+    if (name.empty() || name.has_parent_path() || name == "..") scanner.fail("a piece is not beside its list");
+    pieces.push_back(file.parent_path() / name);
+  }
+  if (pieces.empty()) scanner.fail("it lists no pieces");
+  return pieces;
+}
+
+/// Numbers of one more piece: those of points go where its nodes belong, those of cells behind the others.
+void merge(std::vector<VtkArray>& into, const std::vector<VtkArray>& from, const std::vector<std::int64_t>* nodes,
+           std::size_t points) {
+  for (const VtkArray& array : from) {
+    auto found = std::find_if(into.begin(), into.end(), [&](const VtkArray& a) { return a.name == array.name; });
+    if (found == into.end()) found = into.insert(into.end(), {array.name, array.components, std::vector<double>()});
+    auto& to = std::get<std::vector<double>>(found->values);
+    const std::vector<double> values = numbers_of(&array);
+    if (!nodes) {
+      to.insert(to.end(), values.begin(), values.end());
+      continue;
+    }
+    const auto width = static_cast<std::size_t>(array.components);
+    to.resize(points * width);
+    for (std::size_t i = 0; i < nodes->size(); ++i)
+      for (std::size_t c = 0; c < width; ++c) to[at((*nodes)[i]) * width + c] = values[i * width + c];
+  }
+}
+
+/// The grid that several processes have written in pieces, with its points in the order of the whole model's nodes.
+VtkGrid read_pieces(const std::filesystem::path& file) {
+  VtkGrid whole;
+  for (const std::filesystem::path& piece : pieces_of(file)) {
+    const FileContent content(piece);
+    const VtkGrid part = read_vtu_grid(content.bytes(), piece.string());
+    std::vector<std::int64_t> nodes;
+    for (double number : numbers_of(find_array(part.point_data, "node"))) {
+      if (!(number >= 0 && number < 1e9)) throw InputError(fmt::format("{}: no node has this number", piece.string()));
+      nodes.push_back(static_cast<std::int64_t>(number));
+    }
+    if (nodes.size() != part.points.size())
+      throw InputError(fmt::format("{}: its points have no numbers in the whole", piece.string()));
+    for (std::int64_t i : nodes)
+      if (whole.points.size() <= static_cast<std::size_t>(i)) whole.points.resize(static_cast<std::size_t>(i) + 1);
+    for (std::size_t i = 0; i < nodes.size(); ++i) whole.points[at(nodes[i])] = part.points[i];
+    const auto behind = static_cast<std::int64_t>(whole.connectivity.size());
+    for (std::int64_t i : part.connectivity) {
+      if (i < 0 || i >= static_cast<std::int64_t>(nodes.size()))
+        throw InputError(fmt::format("{}: a cell names point {}, but there are {}", piece.string(), i, nodes.size()));
+      whole.connectivity.push_back(nodes[at(i)]);
+    }
+    for (std::int64_t end : part.ends) whole.ends.push_back(behind + end);
+    whole.types.insert(whole.types.end(), part.types.begin(), part.types.end());
+    merge(whole.point_data, part.point_data, &nodes, whole.points.size());
+    merge(whole.cell_data, part.cell_data, nullptr, 0);
+  }
+  for (VtkArray& array : whole.point_data)
+    std::get<std::vector<double>>(array.values)
+        .resize(whole.points.size() * static_cast<std::size_t>(array.components));
+  return whole;
+}
+
 }  // namespace
 
 RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folder)) {
@@ -106,8 +173,9 @@ std::string RecordedRun::body_name(std::size_t body) const {
 }
 
 VtkGrid RecordedRun::read(const Frame& frame) {
-  const FileContent content(frame.file);
-  VtkGrid grid = read_vtu_grid(content.bytes(), frame.file.string());
+  VtkGrid grid = frame.file.extension() == ".pvtu"
+                     ? read_pieces(frame.file)
+                     : read_vtu_grid(FileContent(frame.file).bytes(), frame.file.string());
   const auto points = static_cast<std::int64_t>(grid.points.size());
   std::int64_t begin = 0;
   for (std::int64_t end : grid.ends) {

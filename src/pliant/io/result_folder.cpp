@@ -54,6 +54,15 @@ void remove_drafts(const std::filesystem::path& folder) {
   }
 }
 
+/// Of each body of a part, among all of the scene.
+std::vector<std::size_t> numbers_of_bodies(const Scene& scene, const Model& part) {
+  std::vector<std::size_t> numbers;
+  for (const Body& body : part.bodies())
+    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+      if (scene.bodies[b].name == body.name) numbers.push_back(b);
+  return numbers;
+}
+
 /// Frames written after the checkpoint that a run goes on from.
 void remove_frames_after(const std::filesystem::path& folder, std::int64_t frame) {
   std::error_code error;
@@ -77,7 +86,24 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
       frames_(folder_, simulation.model(), simulation.scene().output.fields),
       colliders_(folder_, simulation.scene(), *simulation.model()),
       visual_(folder_, simulation.scene(), *simulation.model()),
-      checkpoints_(folder_ / "checkpoints") {
+      checkpoints_(folder_ / "checkpoints"),
+      sharing_(simulation.model()->sharing()) {
+  if (sharing_) frames_.set_body_numbers(numbers_of_bodies(simulation.scene(), *simulation.model()));
+  on_first([&] { open(start); });
+  if (start == RunStart::resume)
+    resume(notice);
+  else
+    begin();
+}
+
+void ResultFolder::on_first(const std::function<void()>& work) {
+  if (sharing_)
+    sharing_->on_first(work);
+  else
+    work();
+}
+
+void ResultFolder::open(RunStart start) {
   in_use(folder_);  // or it is a file
   if (start != RunStart::resume) std::filesystem::create_directories(folder_);
   if (std::filesystem::exists(folder_)) {
@@ -90,45 +116,56 @@ ResultFolder::ResultFolder(std::filesystem::path folder, RunStart start, Simulat
         fmt::format("{} already holds files; continue that run with --resume, replace its results with --force, or "
                     "choose another folder with --out",
                     folder_.string()));
-  if (start == RunStart::resume) {
-    resume(notice);
-  } else {
-    if (used) remove_results(folder_);
-    begin();
-  }
+  if (start != RunStart::resume && used) remove_results(folder_);
 }
 
 void ResultFolder::begin() {
-  log_ = StepLog::begin(folder_ / "steps.jsonl");
-  probes_.emplace(ProbeLog::begin(folder_ / "probes.csv", simulation_));
+  on_first([&] {
+    log_ = StepLog::begin(folder_ / "steps.jsonl");
+    if (!sharing_) probes_.emplace(ProbeLog::begin(folder_ / "probes.csv", simulation_));
+  });
   write_frame();
   if (simulation_.scene().output.checkpoint_every > 0) save();  // so that a run killed early can be resumed as well
 }
 
 void ResultFolder::resume(const std::function<void(const std::string&)>& notice) {
-  std::optional<Checkpoint> checkpoint = checkpoints_.newest(notice);
-  if (!checkpoint)
-    throw InputError(
-        fmt::format("{} has no usable checkpoint to resume from; start over with --force", folder_.string()));
-  if (const Fingerprint& own = simulation_.fingerprint(); checkpoint->snapshot.fingerprint != own)
-    throw InputError(fmt::format(
-        "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start over with --force",
-        folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
-  visual_.check_existing();
-  log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, totals_, notice);
+  std::optional<Checkpoint> checkpoint;
+  on_first([&] {
+    checkpoint = checkpoints_.newest(notice);
+    if (!checkpoint)
+      throw InputError(
+          fmt::format("{} has no usable checkpoint to resume from; start over with --force", folder_.string()));
+    if (const Fingerprint& own = simulation_.fingerprint(); checkpoint->snapshot.fingerprint != own)
+      throw InputError(fmt::format(
+          "the checkpoint in {} belongs to another scene: {} differ; undo the change, or start over with --force",
+          folder_.string(), checkpoint->snapshot.fingerprint.difference(own)));
+    visual_.check_existing();
+    log_ = StepLog::resume(folder_ / "steps.jsonl", checkpoint->snapshot.state.step, totals_, notice);
+  });
+  if (!checkpoint) checkpoint.emplace();  // the first has it
   simulation_.restore(checkpoint->snapshot);
-  probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));
+  if (!sharing_) probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));
   frames_.set_model(simulation_.model());
   if (simulation_.cuts_made() > 0) visual_.follow(simulation_.scene(), *simulation_.model());
   frame_times_ = std::move(checkpoint->frames);
+  share_frame_times();
   for (std::size_t k = 0; k < frame_times_.size(); ++k) {
     frames_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
     colliders_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
     visual_.add_existing(static_cast<std::int64_t>(k), frame_times_[k]);
   }
   frames_.add_not_finite(checkpoint->not_finite);
-  remove_frames_after(folder_, static_cast<std::int64_t>(frame_times_.size()) - 1);
+  on_first([&] { remove_frames_after(folder_, static_cast<std::int64_t>(frame_times_.size()) - 1); });
   saved_ = simulation_.state()->step;
+}
+
+/// From the first to all: frames are numbered by them.
+void ResultFolder::share_frame_times() {
+  if (!sharing_) return;
+  auto count = static_cast<double>(frame_times_.size());
+  sharing_->broadcast({&count, 1});
+  frame_times_.resize(static_cast<std::size_t>(count));
+  sharing_->broadcast(frame_times_);
 }
 
 void ResultFolder::follow_cut() {
@@ -139,7 +176,7 @@ void ResultFolder::follow_cut() {
 }
 
 void ResultFolder::add_report(std::int64_t step, double time, const StepReport& report) {
-  log_->append(step_line(step, time, report));
+  if (log_) log_->append(step_line(step, time, report));
   totals_.add(report);
 }
 
@@ -162,6 +199,7 @@ void ResultFolder::write_frame() {
   for (NodeValues& field : frame->nodes) keep(field.values);
   queue_.post([this, number = static_cast<std::int64_t>(frame_times_.size()), frame] {
     frames_.write(number, frame->state, frame->elements, frame->nodes);
+    if (!is_first()) return;
     colliders_.write(number, frame->state.time);
     visual_.write(number, frame->state.time, frame->state.x);
   });
@@ -171,29 +209,34 @@ void ResultFolder::write_frame() {
 void ResultFolder::add_state() {
   const State& state = *simulation_.state();
   const SceneOutput& output = simulation_.scene().output;
-  probes_->add_state();
+  if (probes_) probes_->add_state();
   if (state.step % output.every == 0) write_frame();
   if (output.checkpoint_every == 0) return;
   // Where steps take long, so many of them would be much to lose.
   const bool is_long_ago = std::chrono::steady_clock::now() - saved_at_ > kLongestUnsaved;
-  if (state.step % output.checkpoint_every == 0 || is_long_ago) save();
+  const bool is_due = state.step % output.checkpoint_every == 0 || is_long_ago;
+  if (sharing_ ? sharing_->agree(is_due) : is_due) save();
 }
 
 void ResultFolder::write_lists() {
+  if (!is_first()) return;
   log_->flush_to_disk();
-  probes_->flush_to_disk();
+  if (probes_) probes_->flush_to_disk();
   frames_.write_list();
   colliders_.write_list();
   visual_.write_list();
 }
 
 void ResultFolder::save() {
+  if (sharing_)
+    queue_.wait();  // or a process might still be writing its piece of a frame that the checkpoint counts on
   auto checkpoint = std::make_shared<Checkpoint>(Checkpoint{simulation_.snapshot(), 0, frame_times_});
-  queue_.post([this, checkpoint] {
-    write_lists();  // what the checkpoint counts on
-    checkpoint->not_finite = frames_.not_finite();
-    checkpoints_.write(*checkpoint);
-  });
+  if (is_first())
+    queue_.post([this, checkpoint] {
+      write_lists();  // what the checkpoint counts on
+      checkpoint->not_finite = frames_.not_finite();
+      checkpoints_.write(*checkpoint);
+    });
   saved_ = simulation_.state()->step;
   saved_at_ = std::chrono::steady_clock::now();
 }

@@ -58,18 +58,23 @@ class ResultFolder {
   const RunTotals& totals() const { return totals_; }
 
  private:
+  void open(RunStart start);
   void begin();
+  void share_frame_times();
+  bool is_first() const { return !sharing_ || sharing_->is_first(); }
+  void on_first(const std::function<void()>& work);
   void resume(const std::function<void(const std::string&)>& notice);
   void write_frame();
   void write_lists();
 
   std::filesystem::path folder_;
-  std::optional<FolderLock> lock_;
+  std::optional<FolderLock> lock_;  ///< of the first process, as are log_ and probes_
   Simulation& simulation_;
   FrameWriter frames_;
   ColliderFrames colliders_;
   VisualFrames visual_;
   CheckpointFolder checkpoints_;
+  Sharing* sharing_;                 ///< where every process has a part, and writes its piece of each frame
   std::vector<double> frame_times_;  ///< of those due in their turn, s
   std::optional<std::int64_t> saved_;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();

@@ -36,11 +36,34 @@ std::unique_ptr<ResultFolder> open_folder(Simulation& simulation, const RunOptio
                                         [&](const std::string& text) { observer.on_notice(text); });
 }
 
+/// Sums over all processes, for each body of the scene.
+std::vector<BodyFigures> figures_of_bodies(const Scene& scene, const Model& part, const State& state) {
+  std::vector<BodyFigures> figures(scene.bodies.size());
+  for (std::size_t b = 0; b < figures.size(); ++b) {
+    double sums[5] = {0, 0, 0, 0, 0};
+    for (const Body& body : part.bodies()) {
+      if (body.name != scene.bodies[b].name) continue;
+      for (Index i = body.nodes.begin; i < body.nodes.end; ++i) {
+        const double counts = part.sharing()->owned()[at(i)];
+        if (at(i - body.nodes.begin) < body.vertices().size()) sums[0] += counts;
+        sums[2] += counts;
+      }
+      sums[1] += body.elements->element_count();
+      sums[3] += body.mass();
+      sums[4] += body.elastic->count_inverted(state.x);
+    }
+    part.sharing()->sum(sums);
+    figures[b] = {sums[0], sums[1], sums[2], sums[3], sums[4]};
+  }
+  return figures;
+}
+
 }  // namespace
 
 RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& observer) {
   const auto begin = std::chrono::steady_clock::now();
   const Scene& scene = simulation.scene();
+  Sharing* sharing = simulation.model()->sharing();
   RunResult result;
   result.steps = options.last_step.value_or(scene.steps);
   const std::unique_ptr<ResultFolder> folder = open_folder(simulation, options, observer);
@@ -57,7 +80,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     const double time = state.time + scene.dt;
     observer.before_step(time);
     if (step == result.steps) before = state;
-    const StepReport report = options.step ? options.step() : simulation.step(options.control);
+    const StepReport report = simulation.step(options.control);
     if (report.outcome == Outcome::interrupted) {
       result.end = RunEnd::interrupted;
       result.last_report = report;
@@ -74,7 +97,8 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
       result.last_report = report;
       break;
     }
-    const bool is_asked = observer.wants_stop() || (options.control && options.control->stop_requested());
+    bool is_asked = observer.wants_stop() || (options.control && options.control->stop_requested());
+    if (sharing) is_asked = sharing->agree(is_asked);
     if (state.step < result.steps && is_asked) {
       result.end = RunEnd::interrupted;
       break;
@@ -102,7 +126,11 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   }
   result.state = state;
   result.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  if (!folder) return result;
+  if (sharing) {
+    result.bodies = figures_of_bodies(scene, *simulation.model(), state);
+    if (options.processes) result.processes = options.processes();
+  }
+  if (!folder || (sharing && !sharing->is_first())) return result;
   write_summary(folder->path() / "summary.json", scene, *simulation.model(), result);
   // Pictures and exports are made from what is on the disk, as anyone could make them later.
   if (scene.output.pictures && result.last_report.outcome != Outcome::interrupted) {

@@ -11,13 +11,21 @@
 
 namespace pliant {
 
+/// Named numbers of one process.
+using ProcessFigures = std::vector<std::pair<std::string, double>>;
+
+/// What a summary says of a body.
+struct BodyFigures {
+  double vertices = 0, elements = 0, nodes = 0, mass = 0, inverted = 0;
+};
+
 struct RunOptions {
   std::filesystem::path folder;  ///< for the results; empty: none are written
   RunStart start = RunStart::fresh;
   std::optional<std::int64_t> last_step;  ///< in place of the scene's duration
   StepControl* control = nullptr;         ///< ends the run, also in the middle of a step
-  /// Takes a step of the simulation in place of Simulation::step: several processes do (distributed/).
-  std::function<StepReport()> step = nullptr;
+  /// What each of several processes has and has done, for the summary; all call it together (distributed/).
+  std::function<std::vector<ProcessFigures>()> processes = nullptr;
 };
 
 /// Told about a run between its steps.
@@ -54,6 +62,9 @@ struct RunResult {
   std::int64_t not_finite = 0;        ///< values that the frames hold as 0 because they were not finite
   /// Why what came out is not to be relied on though the run reached its end, for people (io/doubts.hpp).
   std::vector<std::string> doubts;
+  /// Of a simulation that several processes share: bodies of the scene, and what each process did.
+  std::vector<BodyFigures> bodies;
+  std::vector<ProcessFigures> processes;
 };
 
 /// Steps a simulation to its last step and writes the results. Throws InputError for bad input (nothing is written

@@ -43,7 +43,18 @@ Json springs_json(const Model& model) {
 
 Json scene_json(const Scene& scene, const Model& model, const RunResult& result) {
   Json bodies = Json::array();
-  for (std::size_t b = 0; b < model.bodies().size(); ++b) {
+  for (std::size_t b = 0; b < result.bodies.size(); ++b) {  // which no process has as a whole
+    const BodyFigures& body = result.bodies[b];
+    const auto count = [](double number) { return static_cast<std::int64_t>(number); };
+    bodies.push_back({{"name", scene.bodies[b].name},
+                      {"vertices", count(body.vertices)},
+                      {"elements", count(body.elements)},
+                      {"order", scene.bodies[b].order},
+                      {"material", scene.bodies[b].material},
+                      {"nodes", count(body.nodes)},
+                      {"mass", body.mass}});
+  }
+  for (std::size_t b = 0; b < model.bodies().size() && result.bodies.empty(); ++b) {
     const Body& body = model.bodies()[b];
     Json json = {{"name", body.name}, {"vertices", body.vertices().size()}};
     if (body.is_solid()) {
@@ -84,7 +95,13 @@ Json solver_json(const SceneSolver& solver) {
 }
 
 /// How the bodies ended.
-Json state_json(const Model& model, const State& state) {
+Json state_json(const Model& model, const RunResult& result) {
+  if (!result.bodies.empty()) {
+    double inverted = 0;
+    for (const BodyFigures& body : result.bodies) inverted += body.inverted;
+    return {{"inverted_elements", static_cast<std::int64_t>(inverted)}};
+  }
+  const State& state = result.state;
   Index inverted = 0;
   for (const Body& body : model.bodies()) inverted += body.elastic ? body.elastic->count_inverted(state.x) : 0;
   return {{"inverted_elements", inverted}, {"size_over_rest", largest_growth(model, state.x).times}};
@@ -102,45 +119,50 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
   const RunTotals& t = result.totals;
   const double steps = t.steps > 0 ? static_cast<double>(t.steps) : 1;
   const Machine machine = this_machine();
-  const Json json = {{"scene", scene_json(scene, model, result)},
-                     {"solver", solver_json(scene.solver)},
-                     {"end", to_string(result.end)},
-                     {"detail", result.last_report.detail},
-                     {"doubts", result.doubts},
-                     {"steps", result.state.step},
-                     {"simulated_seconds", result.state.time},
-                     {"outcomes", t.outcomes},
-                     {"bodies", state_json(model, result.state)},
-                     {"last_step", last_step_json(result.last_step)},
-                     {"frames", {{"values_not_finite", result.not_finite}}},
-                     {"totals",
-                      {{"iterations", t.iterations},
-                       {"factorisations", t.factorisations},
-                       {"failed_factorisations", t.failed_factorisations},
-                       {"linear_iterations", t.linear_iterations},
-                       {"projected_iterations", t.projected_iterations},
-                       {"line_search_evaluations", t.line_search_evaluations},
-                       {"smallest_alpha", t.smallest_alpha}}},
-                     {"means",
-                      {{"iterations_per_step", static_cast<double>(t.iterations) / steps},
-                       {"factorisations_per_step", static_cast<double>(t.factorisations) / steps}}},
-                     {"seconds",
-                      {{"assembly", t.seconds.assembly},
-                       {"factorisation", t.seconds.factorisation},
-                       {"solve", t.seconds.solve},
-                       {"line_search", t.seconds.line_search},
-                       {"contact", t.seconds.contact},
-                       {"stepping", t.seconds.total},
-                       {"per_step", t.seconds.total / steps},
-                       {"wall", result.wall_seconds}}},
-                     {"real_time_factor", t.seconds.total > 0 ? result.state.time / t.seconds.total : 0},
-                     {"resumed_at_step", result.first_step},
-                     {"machine",
-                      {{"processor", machine.processor},
-                       {"cores", machine.cores},
-                       {"threads", tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)}}},
-                     {"version", version()},
-                     {"commit", commit()}};
+  Json json = {{"scene", scene_json(scene, model, result)},
+               {"solver", solver_json(scene.solver)},
+               {"end", to_string(result.end)},
+               {"detail", result.last_report.detail},
+               {"doubts", result.doubts},
+               {"steps", result.state.step},
+               {"simulated_seconds", result.state.time},
+               {"outcomes", t.outcomes},
+               {"bodies", state_json(model, result)},
+               {"last_step", last_step_json(result.last_step)},
+               {"frames", {{"values_not_finite", result.not_finite}}},
+               {"totals",
+                {{"iterations", t.iterations},
+                 {"factorisations", t.factorisations},
+                 {"failed_factorisations", t.failed_factorisations},
+                 {"linear_iterations", t.linear_iterations},
+                 {"projected_iterations", t.projected_iterations},
+                 {"line_search_evaluations", t.line_search_evaluations},
+                 {"smallest_alpha", t.smallest_alpha}}},
+               {"means",
+                {{"iterations_per_step", static_cast<double>(t.iterations) / steps},
+                 {"factorisations_per_step", static_cast<double>(t.factorisations) / steps}}},
+               {"seconds",
+                {{"assembly", t.seconds.assembly},
+                 {"factorisation", t.seconds.factorisation},
+                 {"solve", t.seconds.solve},
+                 {"line_search", t.seconds.line_search},
+                 {"contact", t.seconds.contact},
+                 {"stepping", t.seconds.total},
+                 {"per_step", t.seconds.total / steps},
+                 {"wall", result.wall_seconds}}},
+               {"real_time_factor", t.seconds.total > 0 ? result.state.time / t.seconds.total : 0},
+               {"resumed_at_step", result.first_step},
+               {"machine",
+                {{"processor", machine.processor},
+                 {"cores", machine.cores},
+                 {"threads", tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism)}}},
+               {"version", version()},
+               {"commit", commit()}};
+  for (const ProcessFigures& figures : result.processes) {
+    Json process = Json::object();
+    for (const auto& [name, number] : figures) process[name] = number;
+    json["processes"].push_back(std::move(process));
+  }
   // A scene's file name need not be UTF-8.
   write_atomically(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

@@ -194,9 +194,14 @@ TetMesh::TetMesh(MeshData data, Orphans orphans) : data_(std::move(data)) {
   check_coordinates(data_);
   check_fields(data_);
   check_shapes(data_);
-  BoundaryFaces boundary = extract_boundary(data_.tets, static_cast<Index>(data_.vertices.size()), data_.source);
-  surface_ = std::move(boundary.triangles);
-  surface_tets_ = std::move(boundary.tets);
+  if (data_.surface) {
+    surface_ = data_.surface->triangles;
+    surface_tets_ = data_.surface->tets;
+  } else {
+    BoundaryFaces boundary = extract_boundary(data_.tets, static_cast<Index>(data_.vertices.size()), data_.source);
+    surface_ = std::move(boundary.triangles);
+    surface_tets_ = std::move(boundary.tets);
+  }
   // Last, so that the messages above speak of the vertex numbers the user knows.
   dropped_ = remove_orphans(data_, surface_, orphans);
   if (dropped_ > 0) data_.notes.push_back(fmt::format("{} vertices without an element were dropped", dropped_));

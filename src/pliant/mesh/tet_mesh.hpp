@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,13 @@ struct MeshData {
   std::map<std::string, ElementField> element_fields;
   std::string source = "mesh";     ///< file or generator, for messages
   std::vector<std::string> notes;  ///< what a person should know about how it was read
+  /// Of a part of a larger mesh: those of its boundary triangles that belong to tets here, and whose they are. None:
+  /// the boundary is that of these tets.
+  struct PartOfSurface {
+    std::vector<Triangle> triangles;
+    std::vector<Index> tets;
+  };
+  std::optional<PartOfSurface> surface;
 };
 
 /// A checked, immutable tetrahedral mesh: indices in range, coordinates and fields finite, every element positively

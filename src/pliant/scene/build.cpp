@@ -17,6 +17,17 @@
 
 namespace pliant {
 
+void place(const SceneMesh& source, std::vector<Vec3>& vertices) {
+  const bool turns = source.angle != 0;
+  const Mat3 rotation =
+      turns ? Eigen::AngleAxisd(source.angle, source.axis).toRotationMatrix() : Mat3(Mat3::Identity());
+  for (Vec3& p : vertices) {
+    p = p.cwiseProduct(source.scale);
+    if (turns) p = source.centre + rotation * (p - source.centre);
+    p += source.translate;
+  }
+}
+
 namespace {
 
 /// Elements of a region: by the mesh's own name or number, or those whose vertices are all selected.
@@ -97,18 +108,6 @@ std::vector<Fibres> fibres_of(const SceneBody& body, const TetMesh& mesh, const 
     all.push_back(std::move(fibres));
   }
   return all;
-}
-
-/// The map from a generated or read mesh to where the scene puts it: scaled, then turned, then moved.
-void place(const SceneMesh& source, std::vector<Vec3>& vertices) {
-  const bool turns = source.angle != 0;
-  const Mat3 rotation =
-      turns ? Eigen::AngleAxisd(source.angle, source.axis).toRotationMatrix() : Mat3(Mat3::Identity());
-  for (Vec3& p : vertices) {
-    p = p.cwiseProduct(source.scale);
-    if (turns) p = source.centre + rotation * (p - source.centre);
-    p += source.translate;
-  }
 }
 
 std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
@@ -359,6 +358,19 @@ TriangleMesh read_visual(const SceneBody& body) {
   });
 }
 
+void add_colliders(const Scene& scene, ModelBuilder& builder) {
+  for (const SceneCollider& collider : scene.colliders)
+    at_origin(collider.origin, [&] {
+      if (collider.surface.empty()) return builder.add_collider(collider.collider);
+      TriangleMesh surface = read_surface(collider.surface);
+      for (Vec3& p : surface.vertices) p = collider.scale * p + collider.shift;
+      const double friction = collider.collider.friction;
+      builder.add_obstacle({collider.collider.name, std::make_shared<const TriangleMesh>(std::move(surface)),
+                            collider.collider.motion, friction > 0 ? friction : -1});
+    });
+  builder.set_collider_law(scene.collider_law);
+}
+
 std::shared_ptr<const Model> build_model(const Scene& scene) {
   ModelBuilder builder;
   builder.set_gravity(scene.gravity);
@@ -380,16 +392,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
     });
   for (const SceneLoad& load : scene.loads)
     at_origin(load.origin, [&] { builder.add_load(to_options(load, builder.body(load.body))); });
-  for (const SceneCollider& collider : scene.colliders)
-    at_origin(collider.origin, [&] {
-      if (collider.surface.empty()) return builder.add_collider(collider.collider);
-      TriangleMesh surface = read_surface(collider.surface);
-      for (Vec3& p : surface.vertices) p = collider.scale * p + collider.shift;
-      const double friction = collider.collider.friction;
-      builder.add_obstacle({collider.collider.name, std::make_shared<const TriangleMesh>(std::move(surface)),
-                            collider.collider.motion, friction > 0 ? friction : -1});
-    });
-  builder.set_collider_law(scene.collider_law);
+  add_colliders(scene, builder);
   if (scene.contact) builder.set_contact(with_attached_pairs(scene));
   for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
   for (const SceneAttachment& attachment : scene.attachments)

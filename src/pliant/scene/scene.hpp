@@ -287,6 +287,11 @@ Scene scene_from_tree(Value root, const std::string& name, const std::filesystem
 /// The finer surface of a body that has one, where the scene puts it. Throws InputError.
 TriangleMesh read_visual(const SceneBody& body);
 
+/// The map from a generated or read mesh to where the scene puts it: scaled, then turned, then moved.
+void place(const SceneMesh& source, std::vector<Vec3>& vertices);
+/// The colliders of the scene, with their law.
+void add_colliders(const Scene& scene, ModelBuilder& builder);
+
 /// Reads or generates the meshes and builds the model. Throws InputError with the origin of the part at fault.
 std::shared_ptr<const Model> build_model(const Scene& scene);
 

@@ -36,7 +36,7 @@ IncrementalPotential::IncrementalPotential(std::shared_ptr<const Model> model, c
   if (!model_->surface_loads().empty()) loads_.emplace(*model_);
   if (model_->ties()) ties_.emplace(*model_);
   if (model_->contact()) {
-    contact_ = std::make_unique<ContactStep>(model_->contact());
+    contact_ = std::make_unique<ContactStep>(model_->contact(), model_->sharing());
     contact_pattern_.emplace(model_->pattern());
     without_contact_ = BlockMatrix(model_->pattern(), 3);
   }
@@ -71,13 +71,16 @@ double IncrementalPotential::value(const VecX& x, Terms terms) {
   if (terms.colliders) value += colliders_.value(pose);
   if (terms.contact && contact_) value += contact_->value(pose);
   if (terms.further) value += further_.value(pose);
-  return value;
+  return model_->sharing() ? model_->sharing()->sum_value(value) : value;
 }
 
 double IncrementalPotential::gradient(const VecX& x, VecX& g, Terms terms) {
   const double value = sum_gradients(x, g, terms);
   clear_prescribed(g);
-  return value;
+  Sharing* sharing = model_->sharing();
+  if (!sharing) return value;
+  sharing->sum_copies(g);
+  return sharing->sum_value(value);
 }
 
 /// Over all unknowns, prescribed ones too.
@@ -104,6 +107,7 @@ void IncrementalPotential::support_forces(const VecX& x, VecX& f) {
   penalties_.add_gradient(problem_.pose(x), f);
   f = -f;
   for (Index i : problem_.fixed) f[i] = g[i];
+  if (model_->sharing()) model_->sharing()->sum_copies(f);
 }
 
 double IncrementalPotential::stored_energy(const VecX& x, VecX* g) {
@@ -114,7 +118,9 @@ double IncrementalPotential::stored_energy(const VecX& x, VecX* g) {
   return ties_ ? value + ties_->stored(pose, g) : value;
 }
 
-double IncrementalPotential::collider_energy(const VecX& x) { return colliders_.value(problem_.pose(x)); }
+double IncrementalPotential::collider_energy(const VecX& x) {
+  return total(model_->sharing(), colliders_.value(problem_.pose(x)));
+}
 
 IncrementalPotential::ContactChange IncrementalPotential::contact_change() {
   ContactChange change;
@@ -187,6 +193,7 @@ void IncrementalPotential::complete_hessian(const BlockMatrix& H, const VecX& x,
   if (drive) {
     A.multiply(drive->remaining, drive->coupling);
     if (contact_) contact_->add_coupling(pose, projection, drive->coupling);
+    if (model_->sharing()) model_->sharing()->sum_copies(drive->coupling);
     for (Index i : problem.fixed) drive->coupling[i] = 0;
   }
   A.eliminate(problem.boundary.fixed);
@@ -230,8 +237,9 @@ void IncrementalPotential::rest_hessian(BlockMatrix& A) {
 
 double IncrementalPotential::minimum_gap(const VecX& x) {
   if (contact_) return contact_->minimum_gap(x);
-  return model_->colliders() ? smallest_distance(*model_->colliders(), problem_.end, x)
-                             : std::numeric_limits<double>::infinity();
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  return least(model_->sharing(),
+               model_->colliders() ? smallest_distance(*model_->colliders(), problem_.end, x) : kNone);
 }
 
 void IncrementalPotential::velocities(const VecX& x, VecX& v) const {

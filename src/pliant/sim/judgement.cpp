@@ -30,13 +30,17 @@ double size_of(const Body& body, const VecX& x) {
 
 }  // namespace
 
-double largest_acceleration(const Mass& mass, const VecX& r) {
-  const bool lumped = mass.kind() == MassKind::lumped;
-  const VecX consistent = lumped ? VecX() : mass.consistent_diagonal();
-  const VecX& diagonal = lumped ? mass.lumped() : consistent;
+VecX accelerated_mass(const Model& model) {
+  const bool is_lumped = model.mass().kind() == MassKind::lumped;
+  if (const Sharing* sharing = model.sharing()) return is_lumped ? sharing->lumped_mass() : sharing->consistent_mass();
+  return is_lumped ? model.mass().lumped() : model.mass().consistent_diagonal();
+}
+
+double largest_acceleration(const Model& model, const VecX& r) {
+  const VecX mass = accelerated_mass(model);
   double largest = 0;
-  for (Index i = 0; i < mass.nodes(); ++i) largest = std::max(largest, node(r, i).cwiseAbs().maxCoeff() / diagonal[i]);
-  return largest;
+  for (Index i = 0; i < model.nodes(); ++i) largest = std::max(largest, node(r, i).cwiseAbs().maxCoeff() / mass[i]);
+  return greatest(model.sharing(), largest);
 }
 
 double elastic_energy_scale(const Model& model) {
@@ -59,7 +63,7 @@ double elastic_energy_scale(const Model& model) {
       sum += 0.5 * body.elements->volumes()[i] * modulus;
     }
   }
-  return sum;
+  return total(model.sharing(), sum);
 }
 
 double smallest_body_size(const Model& model) {
@@ -75,6 +79,7 @@ Growth largest_growth(const Model& model, const VecX& x) {
     const double times = size_of(body, x) / size_of(body, model.rest());
     if (times > largest.times) largest = {b, times};
   }
+  largest.times = greatest(model.sharing(), largest.times);
   return largest;
 }
 

@@ -9,8 +9,10 @@ namespace pliant {
 class IncrementalPotential;
 struct Solution;
 
-/// The largest component of r over the mass of its node, m/s^2: lumped, or M_ii of the consistent mass.
-double largest_acceleration(const Mass& mass, const VecX& r);
+/// The mass that accelerates each node, kg: lumped, or M_ii of the consistent mass.
+VecX accelerated_mass(const Model& model);
+/// The largest component of r over that mass, m/s^2.
+double largest_acceleration(const Model& model, const VecX& r);
 
 /// The energy of all bodies when everything is stretched to twice its length by its stiffness at rest, J:
 /// sum_e V_e (lambda + 2 mu)/2, and k r^2/2 for springs.

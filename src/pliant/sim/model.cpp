@@ -406,7 +406,8 @@ void ModelBuilder::add_penalty(Model& model, bool links_only) const {
     if (links_only && !body.is_link()) continue;
     std::vector<Index> vertices;
     for (const Triangle& t : body.surface()) vertices.insert(vertices.end(), t.begin(), t.end());
-    if (!body.is_solid()) {  // every vertex: a rope has no triangles
+    if (part_) vertices = body.sets().at("boundary");  // also where the faces are others'
+    if (!body.is_solid()) {                            // every vertex: a rope has no triangles
       vertices.resize(body.vertices().size());
       std::iota(vertices.begin(), vertices.end(), 0);
     }
@@ -460,6 +461,10 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   VecX gravity(3 * Eigen::Index(nodes_));
   for (Index i = 0; i < nodes_; ++i) node(gravity, i) = is_timed ? Vec3(Vec3::Zero()) : gravity_;
   model->mass_.multiply(gravity, model->external_force_);
+  if (part_) {
+    model->sharing_ = part_->sharing;
+    if (part_->force.size() > 0) model->external_force_ = part_->force;
+  }
   if (is_timed) {
     VecX sums;
     model->mass_.multiply(VecX::Ones(3 * Eigen::Index(nodes_)), sums);
@@ -472,13 +477,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   const bool by_barrier =
       contact_ || ((!colliders_.empty() || !obstacles_.empty()) && collider_law_ == ColliderLaw::barrier);
   if (by_barrier) {
-    std::vector<ContactBody> touching;
-    for (const Body& body : bodies_) {
-      touching.push_back(contact_body(body, nodes_));
-      touching.back().is_driven = body.is_link();
-    }
-    const ContactOptions options = contact_ ? *contact_ : ContactOptions{.bodies = false};
-    model->contact_ = make_contact_model(options, model->rest_, touching, colliders_, obstacles_, carried_);
+    add_contact(*model);
   } else if (!obstacles_.empty()) {
     throw InputError(
         fmt::format("collider '{}' is a surface, which no penalty keeps bodies away from; leave "
@@ -493,23 +492,71 @@ std::shared_ptr<const Model> ModelBuilder::build() {
                         "simulation.colliders = \"barrier\"",
                         body.name));
   if (!colliders_.empty() && (!by_barrier || !links_.empty())) add_penalty(*model, by_barrier);
-  model->initial_.activation = model->activation({}, 0);
-  model->initial_.x = model->rest_;
-  model->initial_.v.setZero(3 * Eigen::Index(nodes_));
+  begin_bodies(*model);
+  return model;
+}
+
+/// Where nothing has moved yet.
+void ModelBuilder::begin_bodies(Model& model) const {
+  State& initial = model.initial_;
+  initial.activation = model.activation({}, 0);
+  initial.x = model.rest_;
+  if (part_) {
+    initial.v = part_->velocity;
+    return;
+  }
+  initial.v.setZero(3 * Eigen::Index(nodes_));
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const Range range = bodies_[b].nodes;
     Vec3 centre = Vec3::Zero();
     double mass = 0;
     for (Index i = range.begin; i < range.end; ++i) {
-      centre += model->mass_.lumped()[i] * node(model->rest_, i);
-      mass += model->mass_.lumped()[i];
+      centre += model.mass_.lumped()[i] * node(model.rest_, i);
+      mass += model.mass_.lumped()[i];
     }
     centre /= mass;
     for (Index i = range.begin; i < range.end; ++i)
-      node(model->initial_.v, i) =
-          options_[b].velocity + options_[b].angular_velocity.cross(node(model->rest_, i) - centre);
+      node(initial.v, i) = options_[b].velocity + options_[b].angular_velocity.cross(node(model.rest_, i) - centre);
   }
-  return model;
+}
+
+/// Of a part of a larger model: bodies, all of them with all of their surface, are measured by all processes together,
+/// and what is left of the surface here has shares of the areas.
+void ModelBuilder::add_contact(Model& model) const {
+  std::vector<ContactBody> touching;
+  for (const Body& body : bodies_) {
+    touching.push_back(contact_body(body, nodes_));
+    touching.back().is_driven = body.is_link();
+  }
+  const ContactOptions options = contact_ ? *contact_ : ContactOptions{.bodies = false};
+  ContactMeasures measures = measure_contact(model.rest_, touching, colliders_, carried_);
+  if (!part_) {
+    model.contact_ = make_contact_model(options, model.rest_, touching, colliders_, obstacles_, carried_, measures);
+    return;
+  }
+  Sharing& sharing = *part_->sharing;
+  std::vector<ContactMeasures::OfBody> all(part_->all_bodies);
+  for (std::size_t b = 0; b < part_->bodies.size(); ++b) all[part_->bodies[b]] = measures.bodies[b];
+  for (ContactMeasures::OfBody& body : all) {
+    for (int axis = 0; axis < 3; ++axis) {
+      body.box.min[axis] = sharing.minimum(body.box.min[axis]);
+      body.box.max[axis] = sharing.maximum(body.box.max[axis]);
+    }
+    double sums[] = {body.length, body.edges, body.mass};
+    sharing.sum(sums);
+    body.length = sums[0], body.edges = sums[1], body.mass = sums[2];
+    body.young = sharing.maximum(body.young);
+  }
+  measures.area = sharing.sum(measures.area);
+  for (double& depth : measures.depths) depth = sharing.maximum(depth);
+  measures.bodies = std::move(all);
+  const auto contact = make_contact_model(options, model.rest_, touching, colliders_, obstacles_, carried_, measures);
+  VecX area(nodes_);
+  for (Index i = 0; i < nodes_; ++i) area[i] = contact->point_area[at(i)];
+  sharing.sum_copies(area);
+  contact->whole_area = contact->point_area;
+  std::copy(area.begin(), area.end(), contact->whole_area.begin());
+  model.contact_ = contact;
 }
 
 }  // namespace pliant

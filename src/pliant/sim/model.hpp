@@ -21,6 +21,7 @@
 #include "pliant/sim/load.hpp"
 #include "pliant/sim/mass.hpp"
 #include "pliant/sim/rigid_body.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/tie.hpp"
 
 namespace pliant {
@@ -176,6 +177,8 @@ class Model {
   /// Couples the nodes of every energy and of the mass matrix.
   std::shared_ptr<const BlockPattern> pattern() const { return pattern_; }
   State rest_state() const { return initial_; }
+  /// Null unless this is a part of a larger model: then how it fits into that.
+  Sharing* sharing() const { return sharing_.get(); }
 
  private:
   friend class ModelBuilder;
@@ -201,6 +204,19 @@ class Model {
   std::vector<CarriedPoint> carried_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
+  std::shared_ptr<Sharing> sharing_;
+};
+
+/// What makes the model of a builder a part of a larger one (sim/sharing.hpp), beyond its elements.
+struct PartOptions {
+  std::shared_ptr<Sharing> sharing;
+  /// The number of each body here among those of the whole model, and how many that has.
+  std::vector<std::size_t> bodies;
+  std::size_t all_bodies = 0;
+  /// What does not depend on positions and time, N, over the nodes here, as shares of the whole's: in place of gravity
+  /// and of loads that are constant. Empty: gravity alone.
+  VecX force;
+  VecX velocity;  ///< where the simulation begins, m/s, in place of those of the bodies
 };
 
 /// How colliders keep bodies out where surfaces are not in contact otherwise: as obstacles of contact, which nothing
@@ -244,6 +260,12 @@ class ModelBuilder {
   void add_spring(const SpringOptions& options);
   void add_attachment(const AttachmentOptions& options);
   void add_joint(const JointOptions& options);
+  /// A load on some nodes or faces here of a larger model.
+  void add_part_of_load(DeadLoad load) { dead_loads_.push_back(std::move(load)); }
+  void add_part_of_load(SurfaceLoad load) { surface_loads_.push_back(std::move(load)); }
+  /// Makes the model a part of a larger one. Surfaces of bodies are those of the whole ones, whose vertices are in
+  /// their sets "boundary".
+  void make_part(PartOptions part) { part_ = std::move(part); }
   /// Any further potential of the positions; its stencils name global nodes.
   void add_energy(std::shared_ptr<const Energy> energy);
   std::shared_ptr<const Model> build();
@@ -256,6 +278,8 @@ class ModelBuilder {
   VecX rest_positions() const;
   void add_loads(Model& model) const;
   void add_penalty(Model& model, bool links_only) const;
+  void add_contact(Model& model) const;
+  void begin_bodies(Model& model) const;
   void add_solid(const BodyOptions& options, Body& body) const;
   void add_network(const BodyOptions& options, Body& body) const;
   void add_ties(TieGroup::Kind kind, const std::string& name, std::size_t body, const std::vector<Tie>& ties);
@@ -281,6 +305,7 @@ class ModelBuilder {
   Vec3 gravity_ = Vec3::Zero();
   Keyframes<Vec3> gravity_keyframes_;
   MassKind mass_kind_ = MassKind::lumped;
+  std::optional<PartOptions> part_;
   Index nodes_ = 0;
 };
 

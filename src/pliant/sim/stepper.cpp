@@ -29,12 +29,16 @@ StepReport Stepper::step(State& state, double h, StepControl* control) {
   StepReport report;
   {
     const Stopwatch watch(report.seconds.total);
-    const StepControl::Scope scope(control);
+    // A loop that ended in one process alone would leave the others waiting: there, sums of the function's values ask.
+    Sharing* sharing = model_->sharing();
+    const StepControl::Scope scope(sharing ? nullptr : control);
+    if (sharing) sharing->watch(control);
     ContactStep* contact = potential_->contact();
     if (contact) contact->count_seconds_in(&report.seconds.contact);
     try {
       take_step(state, h, report);
     } catch (const std::bad_alloc& error) {
+      if (sharing) throw;  // nor can the others end a step that one of them has left
       spoilt_by_ = Outcome::out_of_memory;
       const auto* shortage = dynamic_cast<const MemoryShortage*>(&error);
       report.end(
@@ -77,16 +81,19 @@ bool Stepper::can_start(const State& state, double h, StepReport& report) {
     report.end(*spoilt_by_, "an earlier step ended so, in its middle; make a new stepper");
     return false;
   }
-  if (!state.x.allFinite() || !state.v.allFinite() || !std::isfinite(h)) {
+  Sharing* sharing = model_->sharing();
+  if (anywhere(sharing, !state.x.allFinite() || !state.v.allFinite()) || !std::isfinite(h)) {
     report.end(Outcome::not_finite, "the state to start from has positions or velocities that are not finite");
     return false;
   }
   potential_->begin_step(state, h);
-  if (ContactStep* contact = potential_->contact())
-    if (std::string what = contact->describe_intersections(state.x); !what.empty()) {
-      report.end(Outcome::intersecting_start, std::move(what));
+  if (ContactStep* contact = potential_->contact()) {
+    std::string what = contact->describe_intersections(state.x);
+    if (anywhere(sharing, !what.empty())) {
+      report.end(Outcome::intersecting_start, what.empty() ? "in the part of another process" : std::move(what));
       return false;
     }
+  }
   return true;
 }
 
@@ -101,22 +108,26 @@ void Stepper::measure(StepReport& report) {
     for (Index i = 0; i < model_->nodes(); ++i)
       if (links->link_of()[static_cast<std::size_t>(i)] >= 0) node(solution_.gradient, i).setZero();
   report.energy = solution_.energy;
-  report.residuals.force = solution_.gradient.norm();
-  report.residuals.acceleration = largest_acceleration(model_->mass(), solution_.gradient);
+  Sharing* sharing = model_->sharing();
+  report.residuals.force = norm(sharing, solution_.gradient);
+  report.residuals.acceleration = largest_acceleration(*model_, solution_.gradient);
   report.minimum_gap = potential_->minimum_gap(solution_.x);
   ContactStep* contact = potential_->contact();
   if (!contact) return;
-  report.contacts = contact->pairs();
+  report.contacts = static_cast<Index>(total(sharing, contact->pairs()));
   ContactStep::Forces forces = contact->forces(problem().pose(solution_.x));
+  if (sharing)
+    for (VecX* force : {&forces.normal, &forces.total}) sharing->sum_copies(*force);
   contact_force_ = std::move(forces.total);
   for (Index i = 0; i < model_->nodes(); ++i) {
-    const double area = contact->model().point_area[static_cast<std::size_t>(i)];
+    const double area = contact->model().area_at(i);
     contact_pressure_[i] = area > 0 ? node(forces.normal, i).norm() / area : 0;
   }
 }
 
 void Stepper::judge(StepReport& report) {
-  if (!solution_.x.allFinite() || !solution_.v.allFinite() || std::isnan(report.energy))
+  const bool overflows = !solution_.x.allFinite() || !solution_.v.allFinite() || std::isnan(report.energy);
+  if (anywhere(model_->sharing(), overflows))
     return report.end(Outcome::not_finite,
                       fmt::format("positions, velocities or forces overflowed; remedy: {}", remedy()));
   if (std::string why = describe_divergence(*potential_, elastic_scale_, solution_); !why.empty())

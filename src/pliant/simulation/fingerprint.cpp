@@ -233,4 +233,47 @@ Fingerprint fingerprint(const Scene& scene, const Model& model) {
            forces.value(), time.value(), hash_solver(scene.solver)}};
 }
 
+Fingerprint fingerprint_of_boxes(const Scene& scene) {
+  Hash mesh, materials, boundaries, forces, time;
+  for (const SceneBody& body : scene.bodies) {
+    const auto& box = std::get<BoxOptions>(*body.mesh.generator);
+    for (const Vec3& v : {box.origin, box.size, body.mesh.scale, body.mesh.axis, body.mesh.centre, body.mesh.translate})
+      mesh.add(VecX(v));
+    for (Index cells : box.cells) mesh.add(static_cast<std::int64_t>(cells));
+    mesh.add(static_cast<std::int64_t>(box.split));
+    mesh.add(body.mesh.angle);
+    materials.add(body.material);
+    for (double number : {body.lame.mu, body.lame.lambda, body.density, body.damping.mass, body.damping.stiffness})
+      materials.add(number);
+    forces.add(VecX(body.velocity));
+    forces.add(VecX(body.angular_velocity));
+  }
+  materials.add(static_cast<std::int64_t>(scene.mass));
+  for (const ScenePin& pin : scene.pins) {
+    boundaries.add(static_cast<std::int64_t>(pin.body));
+    boundaries.add(pin.where.text);
+    for (bool axis : pin.axes) boundaries.add(std::int64_t{axis});
+  }
+  for (const SceneScript& script : scene.scripts) {
+    boundaries.add(static_cast<std::int64_t>(script.body));
+    boundaries.add(script.where.text);
+    add_motion(script.motion, boundaries);
+    boundaries.add(static_cast<std::int64_t>(script.imposition));
+    for (double number : {script.sigma, script.start, script.release}) boundaries.add(number);
+  }
+  for (const SceneCollider& collider : scene.colliders) {
+    boundaries.add(collider.collider.name);
+    boundaries.add(collider.collider.friction);
+    add_motion(collider.collider.motion, boundaries);
+  }
+  forces.add(VecX(scene.gravity));
+  for (const auto& key : scene.gravity_keyframes.keys) {
+    forces.add(key.time);
+    forces.add(VecX(key.value));
+  }
+  time.add(scene.dt);
+  return {
+      {mesh.value(), materials.value(), boundaries.value(), forces.value(), time.value(), hash_solver(scene.solver)}};
+}
+
 }  // namespace pliant

@@ -39,5 +39,8 @@ struct Fingerprint {
 };
 
 Fingerprint fingerprint(const Scene& scene, const Model& model);
+/// Of a scene of generated boxes whose model nobody has as a whole (distributed/box_parts.hpp): by what it says of
+/// them.
+Fingerprint fingerprint_of_boxes(const Scene& scene);
 
 }  // namespace pliant

@@ -191,10 +191,35 @@ Snapshot Simulation::snapshot() const {
   Snapshot snapshot{fingerprint_, cuts_made_, *state_,
                     stepper_->is_spoilt() ? std::vector<double>() : stepper_->memory()};
   snapshot.state.grabs.clear();
+  if (Sharing* sharing = model_->sharing())
+    for (VecX* v : {&snapshot.state.x, &snapshot.state.v}) sharing->gather(VecX(std::move(*v)), *v);
   return snapshot;
 }
 
-void Simulation::restore(const Snapshot& snapshot) {
+void Simulation::restore(const Snapshot& given) {
+  if (!model_->sharing()) return restore_here(given);
+  Sharing& sharing = *model_->sharing();
+  sharing.on_first([&] {
+    if (given.fingerprint == fingerprint_ && given.state.x.size() != 3 * Eigen::Index(sharing.all_nodes()))
+      throw InputError(fmt::format("the snapshot has {} nodes, but the model has {}", given.state.x.size() / 3,
+                                   sharing.all_nodes()));
+  });
+  Snapshot part{given.fingerprint, 0, {}, {}};
+  sharing.scatter(given.state.x, part.state.x);
+  sharing.scatter(given.state.v, part.state.v);
+  std::vector<double> numbers = {given.state.time, static_cast<double>(given.state.step)};
+  part.state.activation = given.state.activation;
+  part.state.activation.resize(model_->muscles().size(), 0.0);
+  numbers.insert(numbers.end(), part.state.activation.begin(), part.state.activation.end());
+  sharing.broadcast(numbers);
+  part.state.time = numbers[0];
+  part.state.step = static_cast<std::int64_t>(numbers[1]);
+  part.state.activation.assign(numbers.begin() + 2, numbers.end());
+  if (!sharing.is_first()) part.fingerprint = fingerprint_;
+  restore_here(part);
+}
+
+void Simulation::restore_here(const Snapshot& snapshot) {
   if (snapshot.fingerprint != fingerprint_)
     throw InputError(fmt::format("the snapshot belongs to another scene: {} differ; undo the change",
                                  snapshot.fingerprint.difference(fingerprint_)));

@@ -81,6 +81,9 @@ class Simulation {
   /// step, and after a cut or a restore before the next one.
   const VecX& unbalanced_forces() const;
 
+  /// Makes this a part of a larger simulation, with the fingerprint of that: the model is one (Model::sharing). All
+  /// processes then call the same functions in the same order, and snapshots are of the whole, on the first.
+  void become_part(const Fingerprint& whole) { fingerprint_ = whole; }
   /// The fingerprint of the scene as it was given.
   const Fingerprint& fingerprint() const { return fingerprint_; }
   /// Everything the steps to come depend on, and back, also to before or after a cut: they then have the same bits.
@@ -92,6 +95,7 @@ class Simulation {
   std::vector<Index> make_next_cut();
   Simulation uncut() const;
   void replace_spoilt_stepper();
+  void restore_here(const Snapshot& snapshot);
 
   Scene scene_;
   std::vector<Hold> holds_;

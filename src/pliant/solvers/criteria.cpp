@@ -42,20 +42,21 @@ double characteristic_force(const Model& model) {
               W * mesh.volumes()[e] * reference.weights()[q] * (to_physical * reference.gradient(q, a)).norm();
     }
   }
-  return per_node.norm();
+  if (model.sharing()) model.sharing()->sum_copies(per_node);
+  return norm(model.sharing(), per_node);
 }
 
-bool StagnationTest::is_tiny(const VecX& x, double largest_dx) {
+bool StagnationTest::is_tiny(double largest_x, double largest_dx) {
   constexpr double kTiny = 1e-9;
-  return largest_dx <= kTiny * x.cwiseAbs().maxCoeff();
+  return largest_dx <= kTiny * largest_x;
 }
 
-bool StagnationTest::reached(const VecX& x, double largest_dx, double residual) {
+bool StagnationTest::reached(double largest_x, double largest_dx, double residual) {
   constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
   constexpr int kPatience = 5;
   since_best_ = residual < 0.9 * best_ ? 0 : since_best_ + 1;
   best_ = std::min(best_, residual);
-  return largest_dx <= kRounding * x.cwiseAbs().maxCoeff() || (since_best_ >= kPatience && is_tiny(x, largest_dx));
+  return largest_dx <= kRounding * largest_x || (since_best_ >= kPatience && is_tiny(largest_x, largest_dx));
 }
 
 ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const CriterionOptions& options)
@@ -63,7 +64,7 @@ ConvergenceTest::ConvergenceTest(std::shared_ptr<const Model> model, const Crite
   if (options_.kind == Criterion::automatic) {
     options_.kind = model_->contact() ? Criterion::step_length : Criterion::acceleration;
     if (model_->contact()) options_.tolerance *= 0.01;
-    if (model_->contact()) size_ = smallest_body_size(*model_);
+    if (model_->contact()) size_ = model_->sharing() ? model_->contact()->size : smallest_body_size(*model_);
   }
   tolerance_ = options_.tolerance;
   if (options_.kind == Criterion::characteristic) scale_ = characteristic_force(*model_);
@@ -74,11 +75,14 @@ void ConvergenceTest::begin_step(const StepProblem& problem) {
   // after step, and never fall over.
   constexpr double kSmall = 5;  // m/s: size over step
   if (size_ > 0) tolerance_ = options_.tolerance * std::min(1.0, size_ / (kSmall * problem.h));
-  if (options_.kind == Criterion::reference_force) scale_ = problem.explicit_force.norm();
+  if (options_.kind != Criterion::reference_force) return;
+  VecX force = problem.explicit_force;
+  if (model_->sharing()) model_->sharing()->sum_copies(force);
+  scale_ = norm(model_->sharing(), force);
 }
 
 void ConvergenceTest::measure(const VecX& r, const BoundaryState& boundary, Residuals& residuals) {
-  residuals.force = r.norm();
+  residuals.force = norm(model_->sharing(), r);
   residuals.acceleration = acceleration(r, boundary);
 }
 
@@ -117,7 +121,7 @@ double ConvergenceTest::distance(const Residuals& residuals, double contraction)
 double ConvergenceTest::acceleration(const VecX& r, const BoundaryState& boundary) {
   const bool factorised =
       options_.mass == AccelerationMass::factorised && model_->mass().kind() == MassKind::consistent;
-  if (!factorised) return largest_acceleration(model_->mass(), r);
+  if (!factorised) return largest_acceleration(*model_, r);
   // M_FF over the free unknowns; prescribed ones have identity rows and a zero right-hand side.
   if (factored_ != boundary.fixed) {
     if (factored_.empty()) mass_factor_.analyze(model_->pattern(), 3);

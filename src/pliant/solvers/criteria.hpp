@@ -38,10 +38,10 @@ struct CriterionOptions {
 class StagnationTest {
  public:
   void begin() { *this = {}; }
-  /// Before a step dx from x with this residual (N).
-  bool reached(const VecX& x, double largest_dx, double residual);
+  /// Before a step dx from x, given by their largest components, with this residual (N).
+  bool reached(double largest_x, double largest_dx, double residual);
   /// Whether dx is so small against x that rounding may hide the decrease of an energy along it.
-  static bool is_tiny(const VecX& x, double largest_dx);
+  static bool is_tiny(double largest_x, double largest_dx);
 
  private:
   double best_ = std::numeric_limits<double>::infinity();

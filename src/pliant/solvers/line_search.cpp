@@ -14,7 +14,7 @@ LineSearchResult line_search(StepFunction& function, const Iterate& current, con
     ++result.evaluations;
     const bool accepted = accepts(options, alpha, trial.energy, current.energy, ray.slope, [&] {
       ++result.compared;
-      return trial.gradient.dot(ray.dx);
+      return dot(function.model().sharing(), trial.gradient, ray.dx);
     });
     if (accepted) {
       result.accepted = true;

@@ -147,7 +147,7 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
 bool StepGuard::is_rough(const Solution& solution) {
   constexpr double kDifference = 1e-9;  // of the size
   if (balance_ != Balance::all_nodes) return unforeseen_ > kMostUnbalancedTouching * size_ || turns_far(solution.x);
-  const double h = potential_.problem().h, longest = h * h * largest_acceleration(model_->mass(), solution.gradient);
+  const double h = potential_.problem().h, longest = h * h * largest_acceleration(*model_, solution.gradient);
   if (longest <= kMostUnbalancedTouching * size_) return false;
   if (ContactStep* contact = potential_.contact(); contact && std::isfinite(contact->minimum_gap(solution.x)))
     return true;

@@ -230,6 +230,29 @@ void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data) {
   write_vtu(path, grid);
 }
 
+void write_pvtu(const std::filesystem::path& path, const VtuGrid& piece, std::span<const std::string> files) {
+  std::string text =
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\" "
+      "header_type=\"UInt64\">\n<PUnstructuredGrid GhostLevel=\"0\">\n<PPoints>\n"
+      "<PDataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\"/>\n</PPoints>\n";
+  const auto fields = [&](const char* tag, std::span<const VtuField> list) {
+    text += fmt::format("<{}>\n", tag);
+    for (const VtuField& field : list)
+      std::visit(
+          [&]<class Value>(std::span<const Value>) {
+            text += fmt::format("<PDataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\"/>\n", type_name<Value>(),
+                                escaped(field.name), field.components);
+          },
+          field.values);
+    text += fmt::format("</{}>\n", tag);
+  };
+  fields("PPointData", piece.point_fields);
+  fields("PCellData", piece.cell_fields);
+  for (const std::string& file : files) text += fmt::format("<Piece Source=\"{}\"/>\n", escaped(file));
+  text += "</PUnstructuredGrid>\n</VTKFile>\n";
+  write_atomically(path, text);
+}
+
 void write_pvd(const std::filesystem::path& path, std::span<const PvdFrame> frames, std::string_view comment) {
   std::string text =
       "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" "

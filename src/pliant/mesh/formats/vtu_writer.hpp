@@ -61,6 +61,10 @@ void write_vtu(const std::filesystem::path& path, const VtuGrid& grid);
 /// named.
 void write_vtu_mesh(const std::filesystem::path& path, const MeshData& data);
 
+/// Writes a .pvtu file: the list of .vtu files, relative to its folder, that hold a grid in pieces. All have the fields
+/// of `piece`, one of them.
+void write_pvtu(const std::filesystem::path& path, const VtuGrid& piece, std::span<const std::string> files);
+
 struct PvdFrame {
   double time = 0;   ///< s
   std::string file;  ///< relative to the folder of the .pvd file

@@ -135,7 +135,7 @@ ContactPair ContactSearch::point_triangle(const CandidatePair& candidate) const 
   double area = model_->point_area[at(candidate.first)];
   if (model_->is_obstacle(candidate.first)) {
     double triangle = 0;
-    for (Index i : t) triangle += model_->point_area[at(i)] / 3;
+    for (Index i : t) triangle += model_->area_at(i) / 3;
     area = std::min(area, triangle);
   }
   pair.area = area / 4;

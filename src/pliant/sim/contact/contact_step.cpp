@@ -27,8 +27,9 @@ ObstacleState obstacles_at_time(const ContactModel& model, double time) {
 
 }  // namespace
 
-ContactStep::ContactStep(std::shared_ptr<const ContactModel> model)
+ContactStep::ContactStep(std::shared_ptr<const ContactModel> model, Sharing* sharing)
     : model_(std::move(model)),
+      sharing_(sharing),
       search_(model_),
       barrier_(model_),
       carried_barrier_(barrier_, *model_),
@@ -205,7 +206,8 @@ void ContactStep::find_remaining_motion(const VecX& x, const StepProblem& proble
   const bool planes_rest =
       std::equal(now.planes.begin(), now.planes.end(), end_.planes.begin(),
                  [](const PlaneShape& a, const PlaneShape& b) { return a.point == b.point && a.normal == b.normal; });
-  if (planes_rest && now.positions == end_.positions && remaining.isZero(0)) progress_ = 1;
+  const bool is_left = !planes_rest || now.positions != end_.positions || !remaining.isZero(0);
+  if (!anywhere(sharing_, is_left)) progress_ = 1;
 }
 
 void ContactStep::add_coupling(const Pose& pose, Projection projection, VecX& g) {
@@ -223,8 +225,8 @@ double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstac
 
 double ContactStep::largest_step(const VecX& x, const VecX& dx, bool with_obstacles, double share) {
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
-  return search_.largest_step(extend(x, all_elsewhere_), extend(dx, all_motion_), with_obstacles ? &end_ : nullptr,
-                              share);
+  return least(sharing_, search_.largest_step(extend(x, all_elsewhere_), extend(dx, all_motion_),
+                                              with_obstacles ? &end_ : nullptr, share));
 }
 
 bool ContactStep::adapt(const VecX& x) {
@@ -320,7 +322,7 @@ void ContactStep::add_friction_by_start(const VecX& x, const VecX& lambda, VecX&
 
 double ContactStep::minimum_gap(const VecX& x) {
   update(x);
-  return near_.gap;
+  return least(sharing_, near_.gap);
 }
 
 ContactStep::Forces ContactStep::forces(const Pose& pose) {

@@ -9,6 +9,7 @@
 #include "pliant/energies/carried_energy.hpp"
 #include "pliant/energies/friction_energy.hpp"
 #include "pliant/sim/contact/contact_search.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/term.hpp"
 
 namespace pliant {
@@ -17,7 +18,8 @@ namespace pliant {
 /// friction with the normal forces of the step's beginning, obstacles on their way, and how far an iteration may go.
 class ContactStep final : public Term {
  public:
-  explicit ContactStep(std::shared_ptr<const ContactModel> model);
+  /// `sharing`: that of the model, where it is a part of a larger one.
+  explicit ContactStep(std::shared_ptr<const ContactModel> model, Sharing* sharing = nullptr);
 
   std::string_view name() const override { return "contact and friction"; }
 
@@ -61,7 +63,7 @@ class ContactStep final : public Term {
   bool adapt(const VecX& x);
   /// Friction with the normal forces and tangents at x.
   void renew_friction(const VecX& x);
-  bool has_friction() const { return !friction_.pairs().empty(); }
+  bool has_friction() const { return anywhere(sharing_, !friction_.pairs().empty()); }
   /// For derivatives of a step that ended at x: adds to g those of lambda . (the gradient of friction at x) by where
   /// the step began, which its forces, directions and ways come from. Obstacles are left where the step ends.
   void add_friction_by_start(const VecX& x, const VecX& lambda, VecX& g);
@@ -98,6 +100,7 @@ class ContactStep final : public Term {
   void to_unknowns(std::vector<ContactSpring>& springs) const;
 
   std::shared_ptr<const ContactModel> model_;
+  Sharing* sharing_;
   ContactSearch search_;
   BarrierEnergy barrier_;
   FrictionEnergy friction_;

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "pliant/solvers/line_search.hpp"
-#include "pliant/solvers/newton/newton_system.hpp"
+#include "pliant/solvers/newton/linear_system.hpp"
 
 namespace pliant {
 
@@ -14,7 +14,7 @@ class Direction {
   virtual ~Direction() = default;
   virtual void begin_step() {}
   /// Writes dx. Anything but `ok` ends the step as a failed factorisation.
-  virtual FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) = 0;
+  virtual FactorStatus compute(LinearSystem& system, const Iterate& current, VecX& dx) = 0;
   virtual void after_line_search(double /*alpha*/) {}
   /// Whether the last direction came from a projected matrix.
   virtual bool projected() const { return false; }

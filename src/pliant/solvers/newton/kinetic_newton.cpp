@@ -12,7 +12,7 @@ class KineticDirection final : public Direction {
   explicit KineticDirection(const KineticOptions& options) : options_(options) {}
   void begin_step() override { beta_ = 1; }
 
-  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+  FactorStatus compute(LinearSystem& system, const Iterate& current, VecX& dx) override {
     met_indefinite_ = false;
     for (;;) {
       system.assemble(current.x, Projection::none, 1 / (beta_ * beta_));

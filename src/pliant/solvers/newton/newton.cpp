@@ -6,7 +6,7 @@ namespace {
 
 class NewtonDirection final : public Direction {
  public:
-  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+  FactorStatus compute(LinearSystem& system, const Iterate& current, VecX& dx) override {
     system.assemble(current.x, Projection::none);
     FactorStatus status = system.solve(Factorisation::llt, current.gradient, dx);
     // Cholesky is the cheap test of definiteness; only where it fails is the pivoted factorisation paid for.
@@ -14,7 +14,7 @@ class NewtonDirection final : public Direction {
     turned_ = false;
     if (met_indefinite_) status = system.solve(Factorisation::ldlt, current.gradient, dx);
     if (status != FactorStatus::ok) return status;
-    turned_ = !system.is_driven() && current.gradient.dot(dx) > 0;
+    turned_ = !system.is_driven() && system.slope(current.gradient, dx) > 0;
     if (turned_) dx = -dx;
     return status;
   }

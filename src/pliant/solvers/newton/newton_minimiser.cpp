@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
-#include "pliant/solvers/factor_failure.hpp"
+#include "pliant/solvers/newton/newton_system.hpp"
 
 namespace pliant {
 
@@ -53,13 +53,15 @@ NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<c
     : function_(function),
       options_(options),
       convergence_(model, options.criterion),
-      system_(function, options.linear),
+      sharing_(model->sharing()),
+      system_(sharing_ ? sharing_->make_system(function, options.linear)
+                       : std::make_unique<NewtonSystem>(function, options.linear)),
       direction_(make_direction(options)),
       obstacles_(function),
       turning_(function) {}
 
 void NewtonMinimiser::begin_step(StepReport& report) {
-  system_.begin_step(report);
+  system_->begin_step(report);
   convergence_.begin_step(function_.problem());
   direction_->begin_step();
   obstacles_.begin_step();
@@ -81,7 +83,7 @@ void NewtonMinimiser::run(StepReport& report) {
   last_iteration_ = report.iterations + options_.max_iterations;
   iterate(report);
   if (function_.contact()) renew_friction(report);
-  system_.end_step();
+  system_->end_step();
 }
 
 /// pitfalls, Algorithm 1; what sets the four methods apart is in find_direction.
@@ -101,9 +103,9 @@ void NewtonMinimiser::iterate(StepReport& report) {
     contraction_ = last_force_ > 0 ? report.residuals.force / last_force_ : 1;
     if (!find_direction(report)) return;
     last_force_ = 0;
-    const double largest = dx_.cwiseAbs().maxCoeff();
+    const double largest = pliant::largest(sharing_, dx_), size = pliant::largest(sharing_, current_.x);
     const bool is_short = convergence_.satisfied_by_step(report.residuals.step_length);
-    if (may_end && !is_short && stagnation_.reached(current_.x, largest, report.residuals.force)) {
+    if (may_end && !is_short && stagnation_.reached(size, largest, report.residuals.force)) {
       // What rounding leaves is far below the forces of a body that is strained by as much as it is stiff.
       constexpr double kLargestOfRounding = 0.01;
       if (report.residuals.force > kLargestOfRounding * characteristic_force(function_.model()))
@@ -122,8 +124,8 @@ void NewtonMinimiser::iterate(StepReport& report) {
       obstacles_.wait();
       continue;
     } else if (!is_short || !may_end) {
-      const bool hidden = may_end && options_.line_search.kind == LineSearchKind::robust &&
-                          StagnationTest::is_tiny(current_.x, largest);
+      const bool hidden =
+          may_end && options_.line_search.kind == LineSearchKind::robust && StagnationTest::is_tiny(size, largest);
       return end(report, hidden ? Outcome::stagnated : Outcome::line_search_failed,
                  fmt::format("no step length above {:.0e} lowers the energy", options_.line_search.smallest_step));
     }
@@ -137,43 +139,44 @@ void NewtonMinimiser::iterate(StepReport& report) {
 /// last, too (P. Deuflhard, "Newton methods for nonlinear problems", 2004, section 2.1: natural monotonicity).
 bool NewtonMinimiser::find_chord_direction() {
   constexpr double kMuch = 0.1;
-  if (contraction_ > kMuch || !system_.may_solve_again()) return false;
-  if (system_.solve_again(current_.gradient, dx_) != FactorStatus::ok) return false;
-  if (dx_.cwiseAbs().maxCoeff() > kMuch * last_step_) return false;
-  system_.count_kept_matrix();
+  if (contraction_ > kMuch || !system_->may_solve_again()) return false;
+  if (system_->solve_again(current_.gradient, dx_) != FactorStatus::ok) return false;
+  if (largest(sharing_, dx_) > kMuch * last_step_) return false;
+  system_->count_kept_matrix();
   return true;
 }
 
 bool NewtonMinimiser::find_direction(StepReport& report) {
-  system_.set_drive(obstacles_.drive());
-  system_.set_goal(last_force_ > 0 ? convergence_.distance(report.residuals, contraction_) : 0);
-  const FactorStatus status = find_chord_direction() ? FactorStatus::ok : direction_->compute(system_, current_, dx_);
-  if (status == FactorStatus::not_finite || (status == FactorStatus::ok && !dx_.allFinite())) {
+  system_->set_drive(obstacles_.drive());
+  system_->set_goal(last_force_ > 0 ? convergence_.distance(report.residuals, contraction_) : 0);
+  const FactorStatus status = find_chord_direction() ? FactorStatus::ok : direction_->compute(*system_, current_, dx_);
+  if (status == FactorStatus::not_finite || (status == FactorStatus::ok && anywhere(sharing_, !dx_.allFinite()))) {
     end(report, Outcome::not_finite, "the matrix or the direction is not finite");
     return false;
   }
   if (status != FactorStatus::ok) {
     StepReport failure;
-    end_without_factor(failure, status, system_.cholesky(), "the matrix",
-                       function_.problem().has_inertia() ? "" : "without inertia, pins must hold every body");
+    system_->end_without_factor(failure, status,
+                                function_.problem().has_inertia() ? "" : "without inertia, pins must hold every body");
     end(report, failure.outcome, failure.detail);
     return false;
   }
   ++report.iterations;
   if (direction_->projected()) ++report.projected_iterations;
   const double bound = options_.bounds_kinetic_step ? direction_->shortening() : 1;
-  report.residuals.step_length = bound * dx_.cwiseAbs().maxCoeff() / function_.problem().h;
+  report.residuals.step_length = bound * largest(sharing_, dx_) / function_.problem().h;
   return true;
 }
 
 LineSearchResult NewtonMinimiser::search(StepReport& report) {
   const Stopwatch watch(report.seconds.line_search);
   const double largest = obstacles_.largest_step(current_.x, dx_);
-  const Ray ray{dx_, current_.gradient.dot(dx_), largest};
+  const Ray ray{dx_, dot(sharing_, current_.gradient, dx_), largest};
   LineSearchResult found = obstacles_.drive()
                                ? obstacles_.move(current_, dx_, largest, options_.line_search.smallest_step, trial_)
                                : line_search(function_, current_, ray, options_.line_search, trial_);
-  if (!obstacles_.drive() && options_.turning == Turning::exact)
+  // Turns of bodies are sums over all of their nodes, which no process has.
+  if (!obstacles_.drive() && options_.turning == Turning::exact && !sharing_)
     turning_.improve(current_, ray, options_.line_search, obstacles_, found, trial_);
   report.line_search_evaluations += found.evaluations;
   if (options_.history)

@@ -60,8 +60,8 @@ class NewtonMinimiser {
   /// Minimises from there, and says in the report how that went; iterations that the report has already do not count.
   void run(StepReport& report);
   /// As Stepper::memory().
-  std::vector<double> memory() const { return system_.memory(); }
-  void recall(std::span<const double> memory) { system_.recall(memory); }
+  std::vector<double> memory() const { return system_->memory(); }
+  void recall(std::span<const double> memory) { system_->recall(memory); }
   /// Where it is.
   Iterate& current() { return current_; }
 
@@ -77,7 +77,8 @@ class NewtonMinimiser {
   NewtonOptions options_;
   ConvergenceTest convergence_;
   StagnationTest stagnation_;
-  NewtonSystem system_;
+  Sharing* sharing_;
+  std::unique_ptr<LinearSystem> system_;
   std::unique_ptr<Direction> direction_;
   ObstacleDrive obstacles_;
   TurningSearch turning_;

@@ -50,7 +50,9 @@ bool NewtonStepper::find_start(StepReport& report) {
 /// A body that moves smoothly goes on with the velocity it has, or with its acceleration, too. After a jolt the latter
 /// is nonsense for a stiff body, which its energy says.
 void NewtonStepper::find_better_start() {
-  const VecX explicit_end = explicit_step(minimiser_.current(), model()->mass().lumped(), problem().h);
+  const Sharing* sharing = model()->sharing();
+  const VecX& lumped = sharing ? sharing->lumped_mass() : model()->mass().lumped();
+  const VecX explicit_end = explicit_step(minimiser_.current(), lumped, problem().h);
   minimiser_.start_lower(problem().predicted_start());
   minimiser_.start_lower(explicit_end);
 }

@@ -5,26 +5,22 @@
 #include "pliant/base/memory.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/linalg/level_widths.hpp"
+#include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
 
 NewtonSystem::NewtonSystem(StepFunction& function, const LinearOptions& options)
-    : function_(function),
-      options_(options),
+    : LinearSystem(function, options),
       A_(function.model().pattern(), 3),
       inexact_(function),
       choice_(function.model().nodes(), function.model().pattern()->blocks()) {}
 
 void NewtonSystem::begin_step(StepReport& report) {
-  report_ = &report;
+  LinearSystem::begin_step(report);
   inexact_.begin_step();
   multigrid_systems_ = rest_factor_systems_ = 0;
   has_kept_factor_ = false;
   step_begins_ = chooses_ = true;
-  last_norm_ = 0;
-  last_forcing_ = 0;
-  kept_matrices_ = 0;
-  matrix_is_there_ = false;
 }
 
 void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
@@ -36,37 +32,20 @@ void NewtonSystem::assemble(const VecX& x, Projection projection, double inertia
   inexact_.begin_matrix();
 }
 
-bool NewtonSystem::may_solve_again() const {
-  return options_.keeps_matrix && options_.solver != LinearSolver::direct && options_.fixed_iterations == 0 &&
-         matrix_is_there_ && function_.rank_ones().empty() && !function_.contact();
-}
-
-FactorStatus NewtonSystem::solve_again(const VecX& g, VecX& dx) {
-  is_kept_ = true;
-  const FactorStatus status = solve(Factorisation::llt, g, dx);
-  is_kept_ = false;
-  return status;
-}
-
-FactorStatus NewtonSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
-  if (drive_) driven_gradient_ = g + drive_->coupling;
-  const VecX& rhs = drive_ ? driven_gradient_ : g;
-  FactorStatus status = FactorStatus::ok;
-  const LinearSolver solver = function_.rank_ones().empty() ? options_.solver : LinearSolver::direct;
-  switch (solver) {
+FactorStatus NewtonSystem::solve_for(Factorisation kind, const VecX& g, VecX& dx) {
+  switch (function_.rank_ones().empty() ? options_.solver : LinearSolver::direct) {
     case LinearSolver::automatic:
-      status = solve_automatically(kind, rhs, dx);
-      break;
+      return solve_automatically(kind, g, dx);
     case LinearSolver::direct:
-      status = solve_direct(kind, rhs, dx);
-      break;
+      return solve_direct(kind, g, dx);
     case LinearSolver::pcg:
-      status = solve_iteratively(kind, options_.preconditioner, rhs, dx, options_.max_iterations);
-      break;
+      return solve_iteratively(kind, options_.preconditioner, g, dx, options_.max_iterations);
   }
-  if (drive_ && status == FactorStatus::ok) dx += drive_->remaining;
-  matrix_is_there_ = status == FactorStatus::ok && kind == Factorisation::llt;
-  return status;
+  return FactorStatus::ok;
+}
+
+void NewtonSystem::end_without_factor(StepReport& report, FactorStatus status, std::string_view remedy) const {
+  pliant::end_without_factor(report, status, cholesky_, "the matrix", remedy);
 }
 
 /// Small systems are factorised. For large ones there is a choice, which is looked after: where iterations do not get
@@ -311,20 +290,6 @@ void NewtonSystem::balance_bodies(const VecX& g, VecX& dx) {
   for (Index i = 0; i < pattern.rows(); ++i)
     for (int axis = 0; axis < 3; ++axis)
       if (is_free(i, axis)) dx[3 * i + axis] += whole_motion_[body(i) + axis];
-}
-
-/// Eisenstat and Walker, "Choosing the forcing terms in an inexact Newton method", 1996, choice 1: as accurate as the
-/// linear model of the last iteration was, by what it said of the gradient here. A second solve with the same gradient,
-/// after negative curvature, uses the same term.
-double NewtonSystem::forcing_term(double norm) {
-  constexpr double loosest = 0.1, tightest = 1e-3, beyond_goal = 0.3;
-  if (function_.contact()) return tightest;  // the length of a step tells when contact has converged
-  if (norm == last_norm_) return last_forcing_;
-  double term = loosest;
-  if (last_norm_ > 0) term = std::max(std::abs(norm - linear_residual_) / last_norm_, beyond_goal * goal_);
-  last_norm_ = norm;
-  last_forcing_ = std::clamp(term, tightest, loosest);
-  return last_forcing_;
 }
 
 }  // namespace pliant

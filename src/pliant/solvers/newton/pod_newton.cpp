@@ -18,7 +18,7 @@ class OnDemandDirection final : public Direction {
     countdown_ = 0;
   }
 
-  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+  FactorStatus compute(LinearSystem& system, const Iterate& current, VecX& dx) override {
     FactorStatus status = FactorStatus::not_positive_definite;
     met_indefinite_ = false;
     if (!project_) {

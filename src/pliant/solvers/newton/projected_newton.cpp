@@ -8,7 +8,7 @@ class ProjectedDirection final : public Direction {
  public:
   explicit ProjectedDirection(Projection projection) : projection_(projection) {}
 
-  FactorStatus compute(NewtonSystem& system, const Iterate& current, VecX& dx) override {
+  FactorStatus compute(LinearSystem& system, const Iterate& current, VecX& dx) override {
     system.assemble(current.x, projection_);
     return system.solve(Factorisation::llt, current.gradient, dx);
   }

@@ -83,7 +83,7 @@ Correction::Need Correction::need_of(const Iterate& swept, const StepReport& rep
   if (has_inverted(potential_.model(), swept.x)) return Need::from_start;
   if (!by_residual_) return Need::none;
   const double h = potential_.problem().h;
-  const bool is_near = largest_acceleration(potential_.model().mass(), swept.gradient) * h * h <= settled_;
+  const bool is_near = largest_acceleration(potential_.model(), swept.gradient) * h * h <= settled_;
   if (is_near) return Need::none;
   ContactStep* contact = potential_.contact();
   return contact && std::isfinite(contact->minimum_gap(swept.x)) ? Need::from_start : Need::from_here;
