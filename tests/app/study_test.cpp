@@ -106,7 +106,7 @@ TEST(Study, ANewSceneRunsAndIsNotOverwritten) {
     EXPECT_EQ(checked.code, 0) << checked.err;
     EXPECT_EQ(run(folder, {"new", name}).code, 2);
   }
-  ASSERT_EQ(run(folder, {"mesh", "generate", "sphere", "--cells", "2", folder / "ball.msh"}).code, 0);
+  ASSERT_EQ(run(folder, {"mesh", "generate", "sphere", "--cells", "4", folder / "ball.msh"}).code, 0);
   const Ended made = run(folder, {"new", folder / "not/there/ball", "--mesh", folder / "ball.msh", "--drop"});
   EXPECT_EQ(made.code, 0) << made.err;
   EXPECT_EQ(run(folder, {"check", folder / "not/there/ball.toml"}).code, 0);
