@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "pliant/sim/judgement.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

@@ -7,6 +7,7 @@
 #include <list>
 
 #include "pliant/io/fields.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

@@ -7,6 +7,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/draw.hpp"
 #include "pliant/io/probe_table.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

@@ -14,6 +14,7 @@
 #include "pliant/io/probe_log.hpp"
 #include "pliant/io/telemetry.hpp"
 #include "pliant/io/visual_frames.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

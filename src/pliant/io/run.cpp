@@ -8,6 +8,7 @@
 #include "pliant/io/animation/export.hpp"
 #include "pliant/io/doubts.hpp"
 #include "pliant/io/summary.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

@@ -1,4 +1,5 @@
 #include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/sharing.hpp"
 
 #include <limits>
 

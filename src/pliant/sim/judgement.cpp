@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/stepper.hpp"
 
 namespace pliant {

@@ -11,6 +11,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/energies/assembler.hpp"
 #include "pliant/sim/contact_body.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

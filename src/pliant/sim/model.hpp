@@ -21,10 +21,11 @@
 #include "pliant/sim/load.hpp"
 #include "pliant/sim/mass.hpp"
 #include "pliant/sim/rigid_body.hpp"
-#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/tie.hpp"
 
 namespace pliant {
+
+class Sharing;
 
 /// Resistance to velocity: W(v) = 1/2 v^T (mass M + stiffness K) v with K the body's stiffness at the start of the
 /// step, projected, so that it always dissipates.

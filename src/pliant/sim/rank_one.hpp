@@ -1,16 +1,9 @@
 #pragma once
 
-#include <span>
-
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/step_function.hpp"
 
 namespace pliant {
-
-/// A matrix scale * vector * vector^T.
-struct RankOne {
-  double scale = 0;
-  VecX vector;
-};
 
 /// From A^{-1} b to (A + U C U^T)^{-1} b = A^{-1} b - Z (C^{-1} + U^T Z)^{-1} U^T A^{-1} b with Z = A^{-1} U, by
 /// Sherman, Morrison and Woodbury; A is what was factored last.

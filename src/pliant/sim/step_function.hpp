@@ -3,7 +3,6 @@
 #include <span>
 
 #include "pliant/sim/contact/contact_step.hpp"
-#include "pliant/sim/rank_one.hpp"
 #include "pliant/sim/step_problem.hpp"
 
 namespace pliant {
@@ -12,6 +11,12 @@ namespace pliant {
 struct Drive {
   VecX remaining;  ///< displacement left to the prescribed unknowns, m; zero elsewhere
   VecX coupling;   ///< change of the gradient along it, to first order, N; zero where prescribed
+};
+
+/// A matrix scale * vector * vector^T.
+struct RankOne {
+  double scale = 0;
+  VecX vector;
 };
 
 /// What an iteration minimises in a step: the incremental potential itself, or what a family puts in its place

@@ -9,6 +9,7 @@
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/judgement.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

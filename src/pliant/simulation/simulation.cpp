@@ -7,6 +7,7 @@
 #include <new>
 
 #include "pliant/base/error.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/simulation/carry_over.hpp"
 #include "pliant/simulation/probe.hpp"
 

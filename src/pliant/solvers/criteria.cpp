@@ -4,6 +4,7 @@
 
 #include "pliant/math/decompositions.hpp"
 #include "pliant/sim/judgement.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 

@@ -1,5 +1,6 @@
 #include "pliant/solvers/line_search.hpp"
 
+#include "pliant/sim/sharing.hpp"
 #include "pliant/solvers/wolfe_search.hpp"
 
 namespace pliant {

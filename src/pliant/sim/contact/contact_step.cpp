@@ -5,6 +5,7 @@
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/sim/contact/overlaps.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 
@@ -273,6 +274,8 @@ std::optional<FrictionPair> ContactStep::friction_of(const ContactPair& pair, co
   }
   return friction;
 }
+
+bool ContactStep::has_friction() const { return anywhere(sharing_, !friction_.pairs().empty()); }
 
 void ContactStep::renew_friction(const VecX& x) {
   std::vector<FrictionPair> pairs;

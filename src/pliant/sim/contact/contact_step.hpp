@@ -9,10 +9,11 @@
 #include "pliant/energies/carried_energy.hpp"
 #include "pliant/energies/friction_energy.hpp"
 #include "pliant/sim/contact/contact_search.hpp"
-#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/term.hpp"
 
 namespace pliant {
+
+class Sharing;
 
 /// Contact in one step of a minimising solver (docs/contact.md): the barrier at whatever positions are asked for,
 /// friction with the normal forces of the step's beginning, obstacles on their way, and how far an iteration may go.
@@ -63,7 +64,7 @@ class ContactStep final : public Term {
   bool adapt(const VecX& x);
   /// Friction with the normal forces and tangents at x.
   void renew_friction(const VecX& x);
-  bool has_friction() const { return anywhere(sharing_, !friction_.pairs().empty()); }
+  bool has_friction() const;
   /// For derivatives of a step that ended at x: adds to g those of lambda . (the gradient of friction at x) by where
   /// the step began, which its forces, directions and ways come from. Obstacles are left where the step ends.
   void add_friction_by_start(const VecX& x, const VecX& lambda, VecX& g);

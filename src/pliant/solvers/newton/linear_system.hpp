@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
 #include "pliant/solvers/newton/inexact_solver.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/solvers/newton/newton_system.hpp"
 
 namespace pliant {

@@ -5,6 +5,7 @@
 #include "pliant/base/memory.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/linalg/level_widths.hpp"
+#include "pliant/sim/rank_one.hpp"
 #include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
