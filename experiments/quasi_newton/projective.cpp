@@ -118,7 +118,9 @@ FrameScene shaken_arap(const MeshData& mesh) {
 
 void decide_identity(Context& context, const std::vector<std::pair<std::string, FrameScene>>& scenes) {
   Decision decision("quasi-newton/section-4/pd-is-quasi-newton");
-  for (const auto& [label, scene] : scenes) {
+  for (const auto& labelled : scenes) {
+    const std::string& label = labelled.first;
+    const FrameScene& scene = labelled.second;
     Descent ours(scene.model, plain_steps());
     LocalGlobal rival(*scene.model);
     State state = scene.start;
@@ -165,7 +167,9 @@ void decide_unit_steps(Context& context, const std::vector<std::pair<std::string
       optimal("quasi-newton/section-4/unit-step-optimal-for-pd");
   constexpr double kLengths[] = {0.5, 0.75, 1.25, 1.5, 2};
   int rises = 0, iterations = 0;
-  for (const auto& [label, scene] : scenes) {
+  for (const auto& labelled : scenes) {
+    const std::string& label = labelled.first;
+    const FrameScene& scene = labelled.second;
     Descent ours(scene.model, plain_steps());
     State state = scene.start;
     double best_at[6] = {}, asked = 0;
