@@ -78,6 +78,21 @@ density = 10
   EXPECT_TRUE(std::isinf(s.gap.back()));
 }
 
+TEST(Compare, OneStepOfStaticsHasNoMomentumAndNoCurvesOverTime) {
+  CompareOptions options;
+  options.solvers = {"newton"};
+  options.steps = 1;
+  const SceneComparison comparison = compare_solvers(
+      write("statics", std::string(kHanging) + "[solver]\nname = \"newton\"\nintegrator = \"quasistatic\"\n"), {},
+      options);
+  const TrialSeries& s = comparison.trials.at(0).series;
+  EXPECT_TRUE(std::isnan(s.momentum.at(0)) && std::isnan(s.angular_momentum.at(0)) && std::isnan(s.kinetic.at(0)));
+  EXPECT_EQ(s.total.at(0), s.elastic.at(0) + s.external.at(0));
+  const std::string html = to_html(comparison);
+  EXPECT_NE(html.find("One step of"), std::string::npos);
+  EXPECT_EQ(html.find("time, s"), std::string::npos);
+}
+
 TEST(Compare, MoreEffortMeansLessErrorAndABudgetChoosesFromIt) {
   CompareOptions options;
   options.solvers = {"quasi-newton", "stiffness-warping"};

@@ -143,6 +143,14 @@ std::string main_plot(const SceneComparison& comparison) {
                 "main");
 }
 
+/// Whether there is something to draw over time: two values at least.
+bool is_line(const SceneComparison& comparison, std::vector<double> TrialSeries::*values) {
+  return std::any_of(comparison.trials.begin(), comparison.trials.end(), [&](const Trial& trial) {
+    const std::vector<double>& v = trial.series.*values;
+    return std::count_if(v.begin(), v.end(), [](double value) { return std::isfinite(value); }) > 1;
+  });
+}
+
 std::string series_plot(const SceneComparison& comparison, const std::string& title, const std::string& label,
                         bool is_log, std::vector<double> TrialSeries::*values, bool with_reference) {
   Plot plot{title, "time, s", label, false, is_log, {}};
@@ -172,7 +180,7 @@ std::string plots(const SceneComparison& comparison) {
   html += "<div class=\"plots\">\n";
   const auto add = [&](const char* title, const char* label, bool is_log, std::vector<double> TrialSeries::*values,
                        bool with_reference) {
-    html += series_plot(comparison, title, label, is_log, values, with_reference);
+    if (is_line(comparison, values)) html += series_plot(comparison, title, label, is_log, values, with_reference);
   };
   add("Distance to the reference", "rms over the nodes, m", true, &TrialSeries::distance, false);
   add("What is left of the equation", "acceleration error, m/s\u00b2", true, &TrialSeries::acceleration, true);
@@ -181,10 +189,7 @@ std::string plots(const SceneComparison& comparison) {
   add("Kinetic energy", "J", false, &TrialSeries::kinetic, true);
   add("Linear momentum", "kg m/s", false, &TrialSeries::momentum, true);
   add("Angular momentum about the origin", "kg m\u00b2/s", false, &TrialSeries::angular_momentum, true);
-  if (std::any_of(comparison.trials.begin(), comparison.trials.end(), [](const Trial& t) {
-        return std::any_of(t.series.gap.begin(), t.series.gap.end(), [](double g) { return std::isfinite(g); });
-      }))
-    add("Smallest gap", "m", true, &TrialSeries::gap, true);
+  add("Smallest gap", "m", true, &TrialSeries::gap, true);
   return html + "</div>\n";
 }
 
@@ -268,13 +273,14 @@ std::string to_html(const SceneComparison& comparison) {
           ? fmt::format("root mean squares over the nodes, to {} run until rounding ends its convergence",
                         escape_html(comparison.reference.solver))
           : "root mean squares over the nodes, to the first value";
+  const std::int64_t steps = comparison.trials.empty() ? 0 : comparison.trials.front().steps;
   return fmt::format(
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
              "content=\"width=device-width, initial-scale=1\"><title>{0}</title>\n{1}</head><body><main>\n"
-             "<h1>{0}</h1>\n<p>{2}</p>\n<p class=\"soft\">{3} steps of {4:.4g} s, on a scene {5:.3g} m across. "
+             "<h1>{0}</h1>\n<p>{2}</p>\n<p class=\"soft\">{3} of {4:.4g} s, on a scene {5:.3g} m across. "
              "Distances are {6}. Times are medians on {7}.</p>\n",
              heading, kComparePageStyle, escape_html(comparison.title),
-             comparison.trials.empty() ? 0 : comparison.trials.front().steps, comparison.dt, comparison.size, distances,
+             steps == 1 ? "One step" : fmt::format("{} steps", steps), comparison.dt, comparison.size, distances,
              escape_html(this_machine().processor)) +
          tiles(comparison) + table(comparison) + plots(comparison) + films(comparison) + left_out(comparison) +
          fmt::format("<footer>pliant {} ({})</footer></main>\n{}</body></html>\n", version(), commit(),

@@ -94,16 +94,17 @@ std::vector<std::string> comparison_row(const SceneComparison& comparison, const
   std::string name = comparison.swept.empty() ? trial.solver : trial.setting.substr(trial.setting.find("= ") + 2);
   if (&trial == &comparison.reference) name = trial.solver + " (reference)";
   const double gap = smallest_of(s.gap);
-  std::vector<std::string> row = {name,
-                                  fmt::format("{:.3g}", trial.median_milliseconds()),
-                                  fmt::format("{:.1f}", trial.mean_iterations()),
-                                  fmt::format("{:.2g}", largest_of(s.acceleration)),
-                                  metres(trial.error()),
-                                  s.distance.empty() ? "-" : metres(s.distance.back()),
-                                  metres(largest_of(s.largest_distance)),
-                                  s.total.empty() ? "-" : fmt::format("{:.4g}", s.total.back()),
-                                  s.momentum.empty() ? "-" : fmt::format("{:.3g}", s.momentum.back()),
-                                  metres(gap)};
+  std::vector<std::string> row = {
+      name,
+      fmt::format("{:.3g}", trial.median_milliseconds()),
+      fmt::format("{:.1f}", trial.mean_iterations()),
+      fmt::format("{:.2g}", largest_of(s.acceleration)),
+      metres(trial.error()),
+      s.distance.empty() ? "-" : metres(s.distance.back()),
+      metres(largest_of(s.largest_distance)),
+      s.total.empty() ? "-" : fmt::format("{:.4g}", s.total.back()),
+      s.momentum.empty() || std::isnan(s.momentum.back()) ? "-" : fmt::format("{:.3g}", s.momentum.back()),
+      metres(gap)};
   if (comparison.budget > 0) {
     std::string best = "-";
     for (const EffortCurve& curve : comparison.curves)

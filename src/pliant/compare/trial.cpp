@@ -13,11 +13,14 @@ namespace pliant {
 
 namespace {
 
-/// Energies and momenta of states of one model.
+/// Energies and momenta of states of one model. States of rest, solved for without inertia, have no velocity that
+/// means anything: neither kinetic energy nor momenta (NaN).
 class Measures {
  public:
-  explicit Measures(std::shared_ptr<const Model> model)
-      : model_(std::move(model)), assembler_(model_->nodes(), {model_->energies().begin(), model_->energies().end()}) {}
+  Measures(std::shared_ptr<const Model> model, bool moves)
+      : model_(std::move(model)),
+        moves_(moves),
+        assembler_(model_->nodes(), {model_->energies().begin(), model_->energies().end()}) {}
 
   const std::shared_ptr<const Model>& model() const { return model_; }
 
@@ -29,17 +32,19 @@ class Measures {
       linear += p;
       angular += x.cross(p);
     }
-    series.momentum.push_back(linear.norm());
-    series.angular_momentum.push_back(angular.norm());
-    series.kinetic.push_back(0.5 * state.v.dot(momentum_));
+    const auto moving = [&](double value) { return moves_ ? value : std::numeric_limits<double>::quiet_NaN(); };
+    series.momentum.push_back(moving(linear.norm()));
+    series.angular_momentum.push_back(moving(angular.norm()));
+    series.kinetic.push_back(moving(0.5 * state.v.dot(momentum_)));
     series.elastic.push_back(assembler_.value({state.x, state.activation}));
     model_->external_force(state.time, force_);
     series.external.push_back(-force_.dot(state.x - model_->rest()));
-    series.total.push_back(series.kinetic.back() + series.elastic.back() + series.external.back());
+    series.total.push_back(series.elastic.back() + series.external.back() + (moves_ ? series.kinetic.back() : 0));
   }
 
  private:
   std::shared_ptr<const Model> model_;
+  bool moves_;
   Assembler assembler_;
   VecX momentum_, force_;
 };
@@ -102,8 +107,11 @@ Trial run_trial(BuiltScene built, const TrialOptions& options) {
   Trial trial;
   trial.solver = built.scene.solver.name;
   trial.steps = options.steps;
+  const auto integrator = built.scene.solver.parameters.find("integrator");
+  const bool moves = integrator == built.scene.solver.parameters.end() ||
+                     integrator->second != ParameterValue(std::string("quasistatic"));
   Simulation simulation(std::move(built));
-  auto measures = std::make_unique<Measures>(simulation.model());
+  auto measures = std::make_unique<Measures>(simulation.model(), moves);
   const auto keep_moment = [&](const State& state) {
     for (std::int64_t m = 0; m < options.moments; ++m)
       if (state.step == (options.moments < 2 ? options.steps : m * options.steps / (options.moments - 1))) {
@@ -122,7 +130,7 @@ Trial run_trial(BuiltScene built, const TrialOptions& options) {
     }
     simulation.make_due_cuts();
     if (simulation.model() != measures->model()) {
-      measures = std::make_unique<Measures>(simulation.model());
+      measures = std::make_unique<Measures>(simulation.model(), moves);
       trial.moments.clear();  // they belong to another model
     }
     const StepReport report = simulation.step();

@@ -19,6 +19,7 @@ struct TrialSeries {
   std::vector<double> distance;  ///< to the reference: root mean square over the nodes, m; NaN where it ended before
   std::vector<double> largest_distance;                   ///< the same, of the farthest node
   std::vector<double> kinetic, elastic, external, total;  ///< energies, J; external: minus the work of loads since rest
+                                                          ///< (kinetic and momenta: NaN in quasistatics)
   std::vector<double> momentum;                           ///< length of the linear momentum, kg m/s
   std::vector<double> angular_momentum;                   ///< about the origin, kg m^2/s
   std::vector<double> gap;  ///< smallest to a surface nearby, m; infinity where there is none
