@@ -45,25 +45,32 @@ void check_command(const CLI::App& app, std::span<char* const> words, const std:
                   near.empty() ? fmt::format("choose one of {}", all) : fmt::format("did you mean '{}'?", near)));
 }
 
-/// Options that a command does not have; CLI11 says no more than that they were "not expected".
-void check_options(const CLI::App& app) {
+/// Says what is wrong with the words after a command, where CLI11 says no more than that something "was not expected",
+/// "is required" or "missing".
+[[noreturn]] void refuse(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string name = app.get_name();
   while (!command->get_subcommands().empty()) {
     command = command->get_subcommands().front();
     name += " " + command->get_name();
   }
+  std::string what = error.what();
+  if (const auto at = what.rfind(" is required"); at != std::string::npos) what = "it needs " + what.substr(0, at);
+  if (const auto at = what.find(": 1 required "); at != std::string::npos)
+    what = fmt::format("{} needs a value", what.substr(0, at));
   std::vector<std::string> known;
   for (const CLI::Option* option : command->get_options())
     for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
   for (const std::string& word : app.remaining(true)) {
     const std::string option = word.substr(0, word.find('='));
-    if (!option.starts_with('-')) continue;
-    const std::string near = pliant::nearest(option, known);
-    throw pliant::InputError(fmt::format(
-        "{0} has no option '{1}'; {2}", name, option,
-        near.empty() ? fmt::format("{} --help lists its options", name) : fmt::format("did you mean '{}'?", near)));
+    const std::string near = option.starts_with('-') ? pliant::nearest(option, known) : "";
+    if (!near.empty())
+      throw pliant::InputError(fmt::format("{} has no option '{}'; did you mean '{}'?", name, option, near));
+    what = option.starts_with('-') ? fmt::format("it has no option '{}'", option)
+                                   : fmt::format("'{}' is one word too many", word);
+    break;
   }
+  throw pliant::InputError(fmt::format("{0}: {1}; {0} --help lists what it takes", name, what));
 }
 
 int run(int argc, char** argv) {
@@ -92,8 +99,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) check_options(app);
-    return app.exit(error) == 0 ? kSuccess : kBadInput;
+    if (error.get_exit_code() != 0) refuse(app, error);
+    app.exit(error);  // help and version
+    return kSuccess;
   }
   return exit_code;
 }

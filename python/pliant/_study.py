@@ -67,7 +67,7 @@ class Trial:
     milliseconds: float  #: median of a step
     iterations: float  #: mean of a step
     error: float  #: root mean square of the distance to the reference over nodes and time, m; inf unless finished
-    series: dict[str, NDArray[np.float64]] = field(default_factory=dict)  #: time, distance, total, ...: see docs
+    series: dict[str, NDArray[np.float64]] = field(default_factory=dict)  #: time, distance, ...: see docs
 
 
 @dataclass
@@ -89,8 +89,9 @@ class Comparison:
         raise KeyError(name)
 
 
-def _array(values: list[Any]) -> NDArray[np.float64]:
-    return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+def _array(name: str, values: list[Any]) -> NDArray[np.float64]:
+    missing = np.inf if name == "gap" else np.nan  # JSON has neither; a gap to nothing is infinite, as in StepReport
+    return np.array([missing if v is None else v for v in values], dtype=np.float64)
 
 
 def _trial(data: dict[str, Any]) -> Trial:
@@ -106,7 +107,7 @@ def _trial(data: dict[str, Any]) -> Trial:
         data["median_milliseconds"],
         data["mean_iterations"],
         error,
-        {name: _array(values) for name, values in data.get("series", {}).items()},
+        {name: _array(name, values) for name, values in data.get("series", {}).items()},
     )
 
 

@@ -278,7 +278,11 @@ TEST(Reliability, WordsThatAreMissingOrEmptyAreSaidInFewWords) {
       {{"reproduce", "--all", "--jobs", "-1"}, "must be a number above 0"},
       {{"run", scene, "--thread", "4"}, "pliant run has no option '--thread'; did you mean '--threads'?"},
       {{"mesh", "info", scene, "--jsno=1"}, "pliant mesh info has no option '--jsno'; did you mean '--json'?"},
-      {{"run", scene, "--zzzzzzzzzz"}, "pliant run --help lists its options"},
+      {{"run", scene, "--zzzzzzzzzz"}, "pliant run --help lists what it takes"},
+      {{"run"}, "pliant run: it needs SCENE"},
+      {{"run", scene, "again"}, "pliant run: 'again' is one word too many"},
+      {{"run", scene, "--frames"}, "pliant run: --frames needs a value"},
+      {{"sweep", scene}, "pliant sweep: it needs --over"},
       {{"run", scene, "--threads", "nan"}, "at least 1"}};
   for (const auto& [arguments, part] : wrong) {
     const Ended ended = run(folder, arguments);

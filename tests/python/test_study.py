@@ -70,6 +70,7 @@ def test_solvers_are_compared_as_arrays(scene, tmp_path):
     )
     assert [trial.solver for trial in result.trials] == ["newton", "quasi-newton"]
     assert result["newton"].series["distance"].shape == (4,)
+    assert np.isinf(result["newton"].series["gap"]).all(), "nothing is near"
     assert result["newton"].error < 1e-4
     assert len(result.curves["quasi-newton"]) == 5
     assert len(told) == 1 + 2 + 5 + 5
