@@ -66,6 +66,7 @@ class StepReport(_Record):
     contacts: int  #: pairs of primitives nearer than the contact's dhat
     seconds: StageSeconds
     history: tuple[IterationRecord, ...]
+    figures: Mapping[str, float]  #: what only some solvers and scenes have: "joules_friction", "held_back", ...
 
     @property
     def converged(self) -> bool:
@@ -74,7 +75,7 @@ class StepReport(_Record):
     @property
     def succeeded(self) -> bool:
         """Whether it did what it was asked to: converged, stagnated at rounding, or spent its budget of iterations."""
-        return self.outcome in ("converged", "budget-spent")
+        return self.outcome in ("converged", "budget-spent", "stagnated")
 
     @classmethod
     def _from(cls, values: dict[str, Any]) -> StepReport:

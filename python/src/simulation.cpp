@@ -56,6 +56,9 @@ py::dict to_dict(const StepReport& report, bool took) {
   dict["contacts"] = report.contacts;
   dict["seconds"] = py::make_tuple(s.assembly, s.factorisation, s.solve, s.line_search, s.contact, s.total);
   dict["history"] = history;
+  py::dict figures;
+  for (const Figure& figure : report.figures) figures[py::str(figure.name.data(), figure.name.size())] = figure.value;
+  dict["figures"] = figures;
   return dict;
 }
 

@@ -77,7 +77,7 @@ void read_changes(std::string_view text) { parse_scene(kScene, "fuzz", scratch()
 void read_selection(std::string_view text) { parse_selection(std::string(text)); }
 
 void read_sealed_checkpoint(std::string_view content) {
-  static Simulation simulation(parse_scene(kScene, "fuzz", scratch()));
+  Simulation simulation(parse_scene(kScene, "fuzz", scratch()));  // no input is to depend on those before it
   Checkpoint checkpoint = checkpoint_from_bytes(seal(kCheckpoint, content));
   checkpoint.snapshot.fingerprint = simulation.fingerprint();
   simulation.restore(checkpoint.snapshot);

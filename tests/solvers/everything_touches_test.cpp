@@ -19,13 +19,16 @@ class Touching : public ::testing::TestWithParam<std::string> {
     return testing::box_body(name, size, cells, centre, young, testing::law_for(GetParam()));
   }
 
-  /// Steps, and looks at every state: nothing cuts anything, and nothing is behind a plane.
-  void run(const std::shared_ptr<const Model>& model, State& state, double h, int steps) const {
+  /// Steps, and looks at every state: nothing cuts anything, and nothing is behind a plane. Adds up what friction does.
+  void run(const std::shared_ptr<const Model>& model, State& state, double h, int steps,
+           double* friction_work = nullptr) const {
     const auto stepper = make_stepper(model, GetParam());
     for (int k = 0; k < steps; ++k) {
       const StepReport report = stepper->step(state, h);
       ASSERT_TRUE(report.succeeded()) << "step " << k << ": " << to_string(report.outcome) << ", " << report.detail;
       ASSERT_EQ(apart::intersections(*model, state), 0) << "step " << k;
+      for (const Figure& figure : report.figures)
+        if (friction_work && figure.name == "joules_friction") *friction_work += figure.value;
     }
   }
 
@@ -64,11 +67,16 @@ TEST_P(Touching, ABlockSlidesDownASlopeAsTheorySays) {
   State state = model->rest_state();
   run(model, state, h, 30);
   const Vec3 before = testing::momentum(*model, state);
-  run(model, state, h, 30);
+  const double from = centre(state.x, {0, model->nodes()}).x();
+  double work = 0;
+  run(model, state, h, 30, &work);
   const double mass = model->mass().lumped().sum();
   const double gained = (testing::momentum(*model, state) - before).x() / mass;
   const double theory = 0.5 * (kLeaningGravity.x() + kFriction * kLeaningGravity.y());
   EXPECT_NEAR(gained, theory, 0.05 * theory);
+  const double taken =
+      kFriction * mass * kLeaningGravity.y() * (centre(state.x, {0, model->nodes()}).x() - from);  // negative
+  EXPECT_NEAR(work, taken, -0.05 * taken) << "what friction took, J";
 }
 
 TEST_P(Touching, ABlockRestsOnAnotherAsUnderNewton) {

@@ -119,6 +119,11 @@ void Stepper::measure(StepReport& report) {
   ContactStep::Forces forces = contact->forces(problem().pose(solution_.x));
   if (sharing)
     for (VecX* force : {&forces.normal, &forces.total}) sharing->sum_copies(*force);
+  if (contact->has_friction()) {  // over the whole step; the implicit midpoint's x is halfway
+    const double whole = problem().time_step / problem().h;
+    report.figures.push_back(
+        {"joules_friction", whole * dot(sharing, forces.total - forces.normal, solution_.x - problem().x_n)});
+  }
   contact_force_ = std::move(forces.total);
   for (Index i = 0; i < model_->nodes(); ++i) {
     const double area = contact->model().area_at(i);
