@@ -52,6 +52,12 @@ std::string weaker_loads(const Scene& scene) {
   return text;
 }
 
+/// Where surfaces were pressed together until the barrier could give no more.
+std::string stiffer_barrier(const Scene& scene, const StepReport& report) {
+  if (!scene.contact || scene.contact->options.adaptive || report.contacts == 0) return {};
+  return line("a barrier that stiffens:", "--set contact.adaptive=true");
+}
+
 }  // namespace
 
 std::string remedies(const Scene& scene, const StepReport& report) {
@@ -71,10 +77,11 @@ std::string remedies(const Scene& scene, const StepReport& report) {
       return {};
     case Outcome::diverged:
     case Outcome::factorisation_failed:
-      return weaker_loads(scene) + other_solver(scene) + smaller;
+      return weaker_loads(scene) + stiffer_barrier(scene, report) + other_solver(scene) + smaller;
     case Outcome::iteration_limit:
-      return weaker_loads(scene) + option(scene, "more iterations:", "max_iterations", "10000") + other_solver(scene) +
-             looser + smaller + onwards;
+      return weaker_loads(scene) + stiffer_barrier(scene, report) +
+             option(scene, "more iterations:", "max_iterations", "10000") + other_solver(scene) + looser + smaller +
+             onwards;
     case Outcome::line_search_failed:
       return weaker_loads(scene) + option(scene, "the robust line search:", "line_search", "robust") +
              other_solver(scene) + smaller + onwards;

@@ -152,6 +152,9 @@ void print_outcomes(const Scene& scene, const RunTotals& totals) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
   const std::int64_t spent =
       totals.outcomes.contains("budget-spent") ? totals.outcomes.at("budget-spent") : std::int64_t{0};
+  if (totals.newton_steps > 0)
+    tell(stdout, "  by Newton     {} of {} steps, where {} alone did not do\n", totals.newton_steps, totals.steps,
+         scene.solver.name);
   if (totals.outcomes.size() == 1 && totals.outcomes.contains("converged")) return;
   tell(stdout, "  steps         {}\n", text);
   const auto integrator = scene.solver.parameters.find("integrator");

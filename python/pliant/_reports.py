@@ -96,6 +96,7 @@ class RunTotals(_Record):
     linear_iterations: int
     projected_iterations: int
     line_search_evaluations: int
+    newton_steps: int  #: of other solvers, ended by Newton's method since the solver alone did not do
     smallest_alpha: float
     outcomes: Mapping[str, int]
 

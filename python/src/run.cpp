@@ -82,6 +82,7 @@ py::dict totals_of(const RunTotals& totals) {
   dict["linear_iterations"] = totals.linear_iterations;
   dict["projected_iterations"] = totals.projected_iterations;
   dict["line_search_evaluations"] = totals.line_search_evaluations;
+  dict["newton_steps"] = totals.newton_steps;
   dict["smallest_alpha"] = totals.smallest_alpha;
   dict["outcomes"] = totals.outcomes;
   return dict;

@@ -29,6 +29,7 @@ Json trial_json(const Trial& trial, bool with_series) {
                {"detail", trial.detail},
                {"steps", trial.taken()},
                {"of_steps", trial.steps},
+               {"newton_steps", trial.newton_steps},
                {"median_milliseconds", number(trial.median_milliseconds())},
                {"mean_iterations", number(trial.mean_iterations())},
                {"error", number(trial.error())}};
@@ -72,6 +73,12 @@ std::string metres(double m) {
   return fmt::format("{:.2g} m", m);
 }
 
+/// Whether steps of any solver were ended by Newton's method: what it then shows is not all its own.
+bool needs_newton(const SceneComparison& comparison) {
+  return std::any_of(comparison.trials.begin(), comparison.trials.end(),
+                     [](const Trial& trial) { return trial.newton_steps > 0; });
+}
+
 }  // namespace
 
 std::vector<std::string> comparison_columns(const SceneComparison& comparison) {
@@ -85,6 +92,7 @@ std::vector<std::string> comparison_columns(const SceneComparison& comparison) {
                                       "energy at the end, J",
                                       "momentum, kg m/s",
                                       "smallest gap"};
+  if (needs_newton(comparison)) columns.emplace_back("by Newton");
   if (comparison.budget > 0) columns.push_back(fmt::format("best within {:.4g} ms", comparison.budget));
   return columns;
 }
@@ -105,6 +113,10 @@ std::vector<std::string> comparison_row(const SceneComparison& comparison, const
       s.total.empty() ? "-" : fmt::format("{:.4g}", s.total.back()),
       s.momentum.empty() || std::isnan(s.momentum.back()) ? "-" : fmt::format("{:.3g}", s.momentum.back()),
       metres(gap)};
+  if (needs_newton(comparison)) {
+    const std::int64_t n = trial.newton_steps;
+    row.push_back(n == 0 ? "-" : fmt::format("{} of {} steps", n, trial.taken()));
+  }
   if (comparison.budget > 0) {
     std::string best = "-";
     for (const EffortCurve& curve : comparison.curves)

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "pliant/energies/assembler.hpp"
+#include "pliant/sim/judgement.hpp"
 
 namespace pliant {
 
@@ -144,6 +145,7 @@ Trial run_trial(BuiltScene built, const TrialOptions& options) {
     series.time.push_back(state.time);
     series.milliseconds.push_back(1e3 * report.seconds.total);
     series.iterations.push_back(report.iterations);
+    trial.newton_steps += was_ended_by_newton(report) ? 1 : 0;
     series.force.push_back(report.residuals.force);
     series.acceleration.push_back(report.residuals.acceleration);
     series.gap.push_back(report.minimum_gap);

@@ -34,11 +34,12 @@ struct TrialMoment {
 /// A scene run once, under one solver with one setting.
 struct Trial {
   std::string solver;
-  std::string setting;           ///< what was changed ("iterations = 5"); empty: nothing
-  std::optional<double> effort;  ///< the value of the swept parameter, where it is a number
-  bool finished = false;         ///< took all steps
-  std::string detail;            ///< why not
-  std::int64_t steps = 0;        ///< asked for
+  std::string setting;            ///< what was changed ("iterations = 5"); empty: nothing
+  std::optional<double> effort;   ///< the value of the swept parameter, where it is a number
+  bool finished = false;          ///< took all steps
+  std::string detail;             ///< why not
+  std::int64_t steps = 0;         ///< asked for
+  std::int64_t newton_steps = 0;  ///< ended by Newton's method, where the solver alone did not do
   TrialSeries series;
   std::vector<TrialMoment> moments;
   std::shared_ptr<const Model> model;  ///< at the end, after all cuts

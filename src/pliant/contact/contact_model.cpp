@@ -158,8 +158,10 @@ void ContactModel::add_to_unknowns(const VecX& all, VecX& g) const {
 
 double ContactModel::stiffness() const {
   if (options.kappa > 0) return options.kappa;
-  constexpr double kStop = 0.01;  // s
-  const double inertia = 0.1 * mass_per_area * size / (kStop * kStop);
+  // Small things are fast for their size, as under gravity speeds grow with its root.
+  constexpr double kStop = 0.01, kSmall = 0.1;  // s, m
+  const double stop = kStop * std::sqrt(std::min(1.0, size / kSmall));
+  const double inertia = 0.1 * mass_per_area * size / (stop * stop);
   return young > 0 ? std::min(0.1 * young, inertia) : inertia;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pliant/sim/judgement.hpp"
 #include "pliant/sim/sharing.hpp"
 
@@ -10,6 +12,8 @@ namespace pliant {
 namespace {
 
 constexpr double kBeyondMeasure = 10;  ///< times its size at rest
+constexpr double kBent = 0.05;         ///< strain of a rigid body
+constexpr double kAstray = 0.05;       ///< of the smallest body's size, between a scripted node and its place
 
 std::string describe(const LastStep& last, const SceneSolver& solver) {
   std::string more;
@@ -32,7 +36,11 @@ void Doubts::add(std::string text) {
 void Doubts::after_step(const Model& model, const State& state, const StepReport& report) {
   is_by_budget_ = report.outcome == Outcome::budget_spent;
   if (!report.succeeded()) ++failed_;
-  if (has_told_of_growth_) return;
+  if (!has_told_of_growth_) tell_of_growth(model, state);
+  if (!has_told_of_bent_) tell_of_bent(model, state);
+}
+
+void Doubts::tell_of_growth(const Model& model, const State& state) {
   const Growth growth = largest_growth(model, state.x);
   if (!(growth.times > kBeyondMeasure)) return;
   has_told_of_growth_ = true;
@@ -40,6 +48,38 @@ void Doubts::after_step(const Model& model, const State& state, const StepReport
       "by step {} (t = {:.4g} s) body '{}' has grown to {:.3g} times its size at rest: loads, scripts or gravity "
       "pull more than its material holds, or the time step is too large for the solver",
       state.step, state.time, model.bodies()[growth.body].name, growth.times));
+}
+
+void Doubts::tell_of_bent(const Model& model, const State& state) {
+  for (const Body& body : model.bodies())
+    if (const double strain = rigid_strain(body, state.x); !(strain <= kBent)) {
+      has_told_of_bent_ = true;
+      return add(fmt::format(
+          "by step {} (t = {:.4g} s) rigid body '{}' is strained by {:.2g}: what drives it is stronger than "
+          "its stiffness. Where a motor or an obstacle presses it against another, a smaller "
+          "motor_stiffness lets the motor stall; smaller time steps, or a larger young of the body, help "
+          "against forces that are right",
+          state.step, state.time, body.name, strain));
+    }
+}
+
+/// Springs draw them there; where something is in the way, they stretch.
+void Doubts::tell_of_scripts(const Model& model, const State& state) {
+  const BoundaryState boundary = boundary_state(model.pins(), model.scripts(), model.rest(), state.time);
+  double largest = 0;
+  Index farthest = -1;
+  for (std::size_t k = 0; k < boundary.penalised.size(); ++k)
+    if (const double away = (node(state.x, boundary.penalised[k]) - boundary.targets[k]).norm(); away > largest) {
+      largest = away;
+      farthest = boundary.penalised[k];
+    }
+  if (farthest < 0 || !(largest > kAstray * smallest_body_size(model))) return;
+  const auto body = std::find_if(model.bodies().begin(), model.bodies().end(),
+                                 [&](const Body& b) { return b.nodes.begin <= farthest && farthest < b.nodes.end; });
+  add(fmt::format(
+      "at the end a node of body '{}' is {:.2g} m from where its script wants it: something is in its way, or "
+      "the script is faster than its springs (sigma) can follow",
+      body->name, largest));
 }
 
 void Doubts::at_end(const Model& model, const State& state) {
@@ -53,6 +93,7 @@ void Doubts::at_end(const Model& model, const State& state) {
       add(fmt::format("{} elements are inverted at the end", all));
     return;
   }
+  tell_of_scripts(model, state);
   for (const Body& body : model.bodies())
     if (const Index count = body.elastic ? body.elastic->count_inverted(state.x) : 0; count > 0)
       add(

@@ -11,9 +11,9 @@
 namespace pliant {
 
 /// Why what a run ends with is not to be relied on though it reached its end, for people: steps that failed and were
-/// gone on from, a body that has grown beyond measure, elements that are inverted at the end, a last step far from its
-/// solution. Whoever takes steps tells it of each; it asks nothing of how they are taken, so that `run` and experiments
-/// judge alike.
+/// gone on from, a body that has grown beyond measure, a rigid one that was bent, scripted nodes that are not where
+/// they belong, elements that are inverted at the end, a last step far from its solution. Whoever takes steps tells it
+/// of each; it asks nothing of how they are taken, so that `run` and experiments judge alike.
 class Doubts {
  public:
   /// Told of each doubt as soon as there is one.
@@ -37,12 +37,15 @@ class Doubts {
 
  private:
   void add(std::string text);
+  void tell_of_growth(const Model& model, const State& state);
+  void tell_of_bent(const Model& model, const State& state);
+  void tell_of_scripts(const Model& model, const State& state);
 
   Listener listener_;
   std::vector<std::string> texts_;
   std::optional<LastStep> last_step_;
   std::int64_t failed_ = 0;
-  bool has_told_of_growth_ = false, is_by_budget_ = false;
+  bool has_told_of_growth_ = false, has_told_of_bent_ = false, is_by_budget_ = false;
 };
 
 }  // namespace pliant

@@ -137,6 +137,7 @@ void write_summary(const std::filesystem::path& file, const Scene& scene, const 
                  {"linear_iterations", t.linear_iterations},
                  {"projected_iterations", t.projected_iterations},
                  {"line_search_evaluations", t.line_search_evaluations},
+                 {"newton_steps", t.newton_steps},
                  {"smallest_alpha", t.smallest_alpha}}},
                {"means",
                 {{"iterations_per_step", static_cast<double>(t.iterations) / steps},

@@ -11,6 +11,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
+#include "pliant/sim/judgement.hpp"
 
 namespace pliant {
 
@@ -49,6 +50,9 @@ StepReport report_from(const Json& json) {
   report.smallest_alpha = json.at("smallest_alpha");
   report.seconds = seconds_from(json.at("seconds"));
   report.outcome = outcome_named(json.at("outcome").get<std::string>());
+  if (const auto figures = json.find("figures"); figures != json.end())
+    for (const std::string_view name : {"repaired", "corrections", "ended_by_newton"})
+      report.figures.push_back({name, figures->value(std::string(name), 0.0)});
   return report;
 }
 
@@ -101,6 +105,7 @@ void RunTotals::add(const StepReport& report) {
   linear_iterations += report.linear_iterations;
   projected_iterations += report.projected_iterations;
   line_search_evaluations += report.line_search_evaluations;
+  newton_steps += was_ended_by_newton(report) ? 1 : 0;
   smallest_alpha = std::min(smallest_alpha, report.smallest_alpha);
   ++outcomes[std::string(to_string(report.outcome))];
   seconds.assembly += report.seconds.assembly;

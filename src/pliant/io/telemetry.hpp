@@ -26,6 +26,7 @@ struct RunTotals {
   std::int64_t linear_iterations = 0;
   std::int64_t projected_iterations = 0;
   std::int64_t line_search_evaluations = 0;
+  std::int64_t newton_steps = 0;  ///< of other solvers, ended by Newton's method
   double smallest_alpha = 1;
   std::map<std::string, std::int64_t> outcomes;
   StageSeconds seconds;

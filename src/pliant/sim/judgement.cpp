@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -30,6 +31,21 @@ double size_of(const Body& body, const VecX& x) {
 }
 
 }  // namespace
+
+bool was_ended_by_newton(const StepReport& report) {
+  return std::any_of(report.figures.begin(), report.figures.end(), [](const Figure& figure) {
+    return figure.value > 0 &&
+           (figure.name == "repaired" || figure.name == "corrections" || figure.name == "ended_by_newton");
+  });
+}
+
+double rigid_strain(const Body& body, const VecX& x) {
+  if (!body.rigid) return 0;
+  Mat3 edges;
+  for (Index k = 0; k < 3; ++k) edges.col(k) = node(x, body.nodes.begin + k + 1) - node(x, body.nodes.begin);
+  const Mat3 F = edges * body.elements->inverse_edges().front();
+  return 0.5 * (F.transpose() * F - Mat3::Identity()).norm();
+}
 
 VecX accelerated_mass(const Model& model) {
   const bool is_lumped = model.mass().kind() == MassKind::lumped;

@@ -8,6 +8,11 @@ namespace pliant {
 
 class IncrementalPotential;
 struct Solution;
+struct StepReport;
+
+/// Whether a step of a solver that is not of the Newton family was ended by Newton's method, since the solver alone did
+/// not do: the linear step was repaired, sweeps corrected, or the matrix of the quasi-Newton family did not serve.
+bool was_ended_by_newton(const StepReport& report);
 
 /// The mass that accelerates each node, kg: lumped, or M_ii of the consistent mass.
 VecX accelerated_mass(const Model& model);
@@ -27,6 +32,9 @@ struct Growth {
   double times = 1;
 };
 Growth largest_growth(const Model& model, const VecX& x);
+
+/// By how much a rigid body is strained at x, |F^T F - 1|/2: its frame is stiff, not rigid. Zero of others.
+double rigid_strain(const Body& body, const VecX& x);
 
 /// Whether any element is inverted at x.
 bool has_inverted(const Model& model, const VecX& x);

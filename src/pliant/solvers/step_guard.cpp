@@ -35,11 +35,8 @@ Mat3 frame_edges(const Body& body, const VecX& x) {
 
 /// Whether a rigid body is strained: joints make it turn along tangents, which lag behind by the square of the turn.
 bool has_bent(const Model& model, const VecX& x) {
-  return std::any_of(model.bodies().begin(), model.bodies().end(), [&](const Body& body) {
-    if (!body.rigid) return false;
-    const Mat3 F = frame_edges(body, x) * body.elements->inverse_edges().front();
-    return !(0.5 * (F.transpose() * F - Mat3::Identity()).norm() <= kMostBent);
-  });
+  return std::any_of(model.bodies().begin(), model.bodies().end(),
+                     [&](const Body& body) { return !(rigid_strain(body, x) <= kMostBent); });
 }
 
 /// Where prescribed nodes move by more than an element, putting them in place inverts their neighbours. One linearly

@@ -77,6 +77,8 @@ void ConjacStepper::take_step(Solution& solution, StepReport& report) {
   report.iterations = 1;
   report.residuals.step_length = v_.cwiseAbs().maxCoeff();
   report.outcome = Outcome::budget_spent;
+  if (contact_ && guard_ && guard_->is_hopeless(x_))
+    return report.end(Outcome::diverged, "the linear step folded elements or turned joints far");
   if (contact_ && !solve_contact(report)) return;
   std::swap(solution.x, x_);
   solution.v = v_;

@@ -21,13 +21,19 @@ constexpr int kBudgets = 3;
 /// Where obstacles or other bodies cut off more than this of the inertial motion, in sizes of the smallest body, the
 /// matrix does not serve from the beginning.
 constexpr double kHeadlong = 0.1;
+/// Of conjugate gradients where time is limited: any descent direction of Newton's matrix will do.
+constexpr int kTimedLinearIterations = 60;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 NewtonOptions newton_options(const CriterionOptions& criterion, int max_iterations) {
   NewtonOptions options;
   options.criterion = criterion;
-  if (max_iterations > 0) options.max_iterations = max_iterations;
   options.linear.solver = LinearSolver::direct;  // which has nothing to remember
+  if (max_iterations > 0) {
+    options.max_iterations = max_iterations;
+    options.linear.solver = LinearSolver::pcg;
+    options.linear.max_iterations = kTimedLinearIterations;
+  }
   return options;
 }
 

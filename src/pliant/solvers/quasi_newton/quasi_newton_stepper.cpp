@@ -17,7 +17,7 @@ constexpr double kTooSoft = 1.0 / 64;
 /// Stretched a thousandfold, a projected Hessian is singular to rounding: of its diagonal, this much is added.
 constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
 /// What Newton's method may take of a step whose time is limited: enough to come free of a collision.
-constexpr int kIterationsOfNewton = 10;
+constexpr int kIterationsOfNewton = 2;
 
 }  // namespace
 
@@ -43,6 +43,7 @@ void QuasiNewtonStepper::advance(Solution& solution, StepReport& report) {
     iterate(report);
   } while (contact_ && renew_friction(report));
   report.linear_iterations = hessian_->linear_iterations();
+  if (contact_) report.figures.push_back({"ended_by_newton", ended_by_newton_ ? 1.0 : 0.0});
   std::swap(solution.x, current_.x);
   std::swap(solution.gradient, current_.gradient);
   solution.energy = current_.energy;
