@@ -94,6 +94,22 @@ TEST_P(Touching, ABlockRestsOnAnotherAsUnderNewton) {
   EXPECT_LT((state.x - reference.x).cwiseAbs().maxCoeff(), 0.02 * 0.3);
 }
 
+/// Sizes of millimetres and no stiffness of the barrier given: it must suit the bodies.
+TEST_P(Touching, ABlockOfAMillimetreLandsOnAnother) {
+  ModelBuilder builder;
+  builder.add_body(block("lower", {1e-3, 1e-3, 1e-3}, {3, 3, 3}, {0, 0.7e-3, 0}, 1e4));
+  BodyOptions falling = block("upper", {1e-3, 1e-3, 1e-3}, {3, 3, 3}, {0.2e-3, 2.2e-3, 0}, 1e4);
+  falling.velocity = {0, -0.3, 0};
+  builder.add_body(falling);
+  builder.add_collider(testing::floor_plane(0.3));
+  ContactOptions contact;
+  contact.friction = 0.3;
+  builder.set_contact(contact);
+  const auto model = builder.build();
+  State state = model->rest_state();
+  run(model, state, 5e-4, 30);
+}
+
 TEST_P(Touching, APistonPressesACubeToAFifthAndComesBack) {
   ModelBuilder builder;
   builder.set_gravity({0, -9.81, 0});
