@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 #include "pliant/math/parallel.hpp"
 
@@ -26,25 +27,33 @@ const std::shared_ptr<const BlockPattern>& ContactPattern::cover(std::span<const
     }
     return pattern_;
   }
-  if (std::includes(added_.begin(), added_.end(), needed_.begin(), needed_.end())) return pattern_;
-  std::vector<std::array<Index, 2>> all;
-  std::set_union(added_.begin(), added_.end(), needed_.begin(), needed_.end(), std::back_inserter(all));
-  added_ = std::move(all);
-  build();
+  add_needed(std::numeric_limits<std::size_t>::max());
   return pattern_;
 }
 
-const std::shared_ptr<const BlockPattern>& ContactPattern::cover_only(
+const std::shared_ptr<const BlockPattern>& ContactPattern::cover(
     std::span<const std::array<Index, kContactNodes>> couplings) {
+  constexpr std::size_t kMostOfNeeded = 3;
   needed_.clear();
   for (const std::array<Index, kContactNodes>& nodes : couplings)
     for (std::size_t b = 1; b < kContactNodes; ++b)
       for (std::size_t a = 0; a < b; ++a) need(nodes[a], nodes[b]);
   sort_needed();
-  if (needed_ == added_) return pattern_;
-  added_ = needed_;
-  build();
+  add_needed(kMostOfNeeded * needed_.size());
   return pattern_;
+}
+
+void ContactPattern::set_added(std::vector<std::array<Index, 2>> added) {
+  if (added == added_) return;
+  added_ = std::move(added);
+  build();
+}
+
+/// To those of before, unless these were more than `most` altogether.
+void ContactPattern::add_needed(std::size_t most) {
+  std::vector<std::array<Index, 2>> all;
+  std::set_union(added_.begin(), added_.end(), needed_.begin(), needed_.end(), std::back_inserter(all));
+  set_added(all.size() > most ? needed_ : std::move(all));
 }
 
 void ContactPattern::need(Index i, Index j) {

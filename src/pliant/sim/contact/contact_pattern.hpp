@@ -20,14 +20,19 @@ class ContactPattern {
   void begin_step() { needs_reset_ = true; }
   /// A pattern with the model's couplings and those of all stencils. The same object as last time where that will do.
   const std::shared_ptr<const BlockPattern>& cover(std::span<const Energy* const> energies);
-  /// The same for these couplings, each of up to eight nodes (-1: none), and no others: no older ones stay.
-  const std::shared_ptr<const BlockPattern>& cover_only(std::span<const std::array<Index, kContactNodes>> couplings);
+  /// The same for these couplings, each of up to eight nodes (-1: none). Those of before stay, for contacts that come
+  /// back, until they are most of what there is.
+  const std::shared_ptr<const BlockPattern>& cover(std::span<const std::array<Index, kContactNodes>> couplings);
+  /// Couplings beyond the model's, i < j, ascending; and to go on with those.
+  std::span<const std::array<Index, 2>> added() const { return added_; }
+  void set_added(std::vector<std::array<Index, 2>> added);
   /// A on the pattern of the last cover() becomes `from`, which is on the model's; blocks of either size.
   void copy_base(const BlockMatrix& from, BlockMatrix& A) const;
 
  private:
   void need(Index i, Index j);
   void sort_needed();
+  void add_needed(std::size_t most);
   void build();
 
   std::shared_ptr<const BlockPattern> base_, pattern_;

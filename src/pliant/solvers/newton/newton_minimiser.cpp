@@ -80,8 +80,8 @@ void NewtonMinimiser::start_lower(const VecX& x) {
   if (trial_.energy < current_.energy) std::swap(current_, trial_);
 }
 
-void NewtonMinimiser::run(StepReport& report) {
-  last_iteration_ = report.iterations + options_.max_iterations;
+void NewtonMinimiser::run(StepReport& report, int most_iterations) {
+  last_iteration_ = report.iterations + most_iterations;
   iterate(report);
   if (function_.contact()) renew_friction(report);
   system_->end_step();

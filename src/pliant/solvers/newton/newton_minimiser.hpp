@@ -58,7 +58,8 @@ class NewtonMinimiser {
   /// The same where somebody else has got to: `iterate` is evaluated already, and left empty.
   void start_from(Iterate& iterate) { std::swap(current_, iterate); }
   /// Minimises from there, and says in the report how that went; iterations that the report has already do not count.
-  void run(StepReport& report);
+  void run(StepReport& report) { run(report, options_.max_iterations); }
+  void run(StepReport& report, int most_iterations);
   /// As Stepper::memory().
   std::vector<double> memory() const { return system_->memory(); }
   void recall(std::span<const double> memory) { system_->recall(memory); }

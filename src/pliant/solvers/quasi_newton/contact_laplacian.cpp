@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "pliant/base/error.hpp"
 
@@ -9,16 +10,13 @@ namespace pliant {
 
 namespace {
 
-/// A matrix serves until contact has made a node this much stiffer or softer. Too soft a matrix makes for steps that
-/// must be cut short, too stiff a one only for short steps. Within a step the pairs of L-BFGS make up for much; a step
-/// that begins is more particular.
-struct Tolerance {
-  double stiffer, softer;
-};
-constexpr Tolerance kWithinAStep{4, 30}, kFromStepToStep{2, 4};
+/// Numbers that a memory has before all others, for the model's part and the number of contacts; for a contact: nodes,
+/// weights, stiffness; for a coupling of the pattern: its nodes.
+constexpr std::size_t kHead = 2, kRemembered = 2 * kContactNodes + 1, kCoupling = 2;
 
-/// Numbers that a memory has for a contact: nodes, weights, stiffness.
-constexpr std::size_t kRemembered = 2 * kContactNodes + 1;
+bool is_node(double number, Index nodes, Index least) {
+  return number >= least && number < nodes && number == std::floor(number);
+}
 
 }  // namespace
 
@@ -43,14 +41,7 @@ bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport& repo
   for (std::size_t i = 0; i < is_held_.size(); ++i) is_held_[i] = fixed[3 * i] && fixed[3 * i + 1] && fixed[3 * i + 2];
   factored_diagonal_.resize(0);
   if (!recalled_.empty() && recalled_[0] == made_for_.digest_without_grabs()) {
-    in_matrix_.clear();
-    for (std::size_t k = 1; k < recalled_.size(); k += kRemembered) {
-      const double* numbers = &recalled_[k];
-      auto& nodes = in_matrix_.nodes.emplace_back();
-      for (std::size_t c = 0; c < kContactNodes; ++c) nodes[c] = static_cast<Index>(numbers[c]);
-      std::copy_n(numbers + kContactNodes, kContactNodes, in_matrix_.weight.emplace_back().begin());
-      in_matrix_.stiffness.push_back(numbers[2 * kContactNodes]);
-    }
+    recall_springs();
     factorise(report);
   }
   recalled_.clear();
@@ -76,7 +67,7 @@ bool ContactLaplacian::update(IncrementalPotential& potential, const VecX& x, St
   }
   find_diagonal(now_, diagonal_);
   if (!still_fits()) {
-    std::swap(now_, in_matrix_);
+    renew();
     if (!factorise(report)) return false;
     has_modes_ = false;
   }
@@ -96,22 +87,68 @@ void ContactLaplacian::find_diagonal(const Springs& springs, VecX& diagonal) con
         diagonal[i] += springs.stiffness[s] * springs.weight[s][k] * springs.weight[s][k];
 }
 
+/// Too soft a matrix makes for steps that must be cut short, too stiff a one only for short steps. Within a step the
+/// pairs of L-BFGS make up for much; a step that begins is more particular.
 bool ContactLaplacian::still_fits() const {
-  const auto [stiffer, softer] = has_modes_ ? kWithinAStep : kFromStepToStep;
-  return factored_diagonal_.size() > 0 && (diagonal_.array() <= stiffer * factored_diagonal_.array()).all() &&
-         (softer * diagonal_.array() >= factored_diagonal_.array()).all();
+  constexpr Tolerance kWithinAStep{4, 30}, kFromStepToStep{2, 4};
+  const Tolerance tolerance = has_modes_ ? kWithinAStep : kFromStepToStep;
+  return factored_diagonal_.size() > 0 && find_misfits(factored_diagonal_, tolerance, nullptr) == 0;
 }
 
-/// A function of in_matrix_ and of what is constant, to the last bit: no pattern or order of elimination remains from
-/// what was before.
+/// Marks nodes of which this diagonal is not what it is at the last iterate. Returns how many were not marked before.
+Index ContactLaplacian::find_misfits(const VecX& diagonal, const Tolerance& tolerance,
+                                     std::vector<std::uint8_t>* marks) const {
+  Index count = 0;
+  for (Index i = 0; i < model_->nodes(); ++i) {
+    if (diagonal_[i] <= tolerance.stiffer * diagonal[i] && tolerance.softer * diagonal_[i] >= diagonal[i]) continue;
+    if (marks && std::exchange((*marks)[at(i)], std::uint8_t{1})) continue;
+    ++count;
+  }
+  return count;
+}
+
+/// Contacts of nodes that are far from what A has of them take the place of those that A has of the same nodes. A
+/// contact is replaced as a whole, so that its other nodes may have to follow.
+void ContactLaplacian::renew() {
+  constexpr Tolerance kGood{1.4, 2};
+  const auto touches = [&](const Springs& springs, std::size_t s) {
+    const auto& nodes = springs.nodes[s];
+    return std::any_of(nodes.begin(), nodes.end(), [&](Index i) { return i >= 0 && is_renewed_[at(i)]; });
+  };
+  is_renewed_.assign(at(model_->nodes()), factored_diagonal_.size() == 0);
+  mixed_ = in_matrix_;
+  find_diagonal(in_matrix_, mixed_diagonal_);
+  while (find_misfits(mixed_diagonal_, kGood, &is_renewed_) > 0) {
+    mixed_.clear();
+    for (std::size_t s = 0; s < in_matrix_.size(); ++s)
+      if (!touches(in_matrix_, s)) mixed_.add(in_matrix_, s);
+    for (std::size_t s = 0; s < now_.size(); ++s)
+      if (touches(now_, s)) mixed_.add(now_, s);
+    find_diagonal(mixed_, mixed_diagonal_);
+  }
+  std::vector<std::uint8_t> is_changed(at(model_->nodes()), 0);
+  changed_.clear();
+  for (const Springs* springs : {&in_matrix_, &now_})
+    for (std::size_t s = 0; s < springs->size(); ++s) {
+      if (!touches(*springs, s)) continue;
+      for (Index i : springs->nodes[s])
+        if (i >= 0 && !std::exchange(is_changed[at(i)], std::uint8_t{1})) changed_.push_back(i);
+    }
+  std::swap(mixed_, in_matrix_);
+}
+
+/// A function of in_matrix_, of the pattern's couplings and of what is constant, to the last bit: no order of
+/// elimination remains from what was before, and a factor that is computed anew in parts is that of the whole.
 bool ContactLaplacian::factorise(StepReport& report) {
-  const auto& pattern = pattern_.cover_only(in_matrix_.nodes);
+  const auto& pattern = pattern_.cover(in_matrix_.nodes);
   if (A_.shared_pattern() != pattern) A_ = BlockMatrix(pattern, 1);
   pattern_.copy_base(constant_, A_);
   add_springs();
-  analyze();
   ++report.factorisations;
-  status_ = cholesky_.factor(A_);
+  const bool is_in_parts = pattern == analysed_ && factored_diagonal_.size() > 0;
+  analyze();
+  cholesky_.keep_updates(true);
+  status_ = is_in_parts ? cholesky_.refactor(A_, changed_) : cholesky_.factor(A_);
   factored_diagonal_.resize(0);
   if (status_ != FactorStatus::ok) return false;
   cholesky_.store_in_float();
@@ -121,7 +158,7 @@ bool ContactLaplacian::factorise(StepReport& report) {
 
 void ContactLaplacian::add_springs() {
   const BlockPattern& pattern = A_.pattern();
-  for (std::size_t s = 0; s < in_matrix_.nodes.size(); ++s)
+  for (std::size_t s = 0; s < in_matrix_.size(); ++s)
     for (std::size_t k = 0; k < kContactNodes; ++k)
       for (std::size_t l = 0; l < kContactNodes; ++l) {
         const Index i = in_matrix_.nodes[s][k], j = in_matrix_.nodes[s][l];
@@ -156,27 +193,55 @@ void ContactLaplacian::solve_at_rest(const VecX& q, const Lbfgs&, VecX& r) {
 
 std::vector<double> ContactLaplacian::memory() const {
   if (factored_diagonal_.size() == 0) return recalled_;
-  std::vector<double> memory{made_for_.digest_without_grabs()};
-  for (std::size_t s = 0; s < in_matrix_.nodes.size(); ++s) {
+  std::vector<double> memory{made_for_.digest_without_grabs(), static_cast<double>(in_matrix_.size())};
+  for (std::size_t s = 0; s < in_matrix_.size(); ++s) {
     memory.insert(memory.end(), in_matrix_.nodes[s].begin(), in_matrix_.nodes[s].end());
     memory.insert(memory.end(), in_matrix_.weight[s].begin(), in_matrix_.weight[s].end());
     memory.push_back(in_matrix_.stiffness[s]);
   }
+  for (const auto& coupling : pattern_.added()) memory.insert(memory.end(), coupling.begin(), coupling.end());
   return memory;
 }
 
 void ContactLaplacian::recall(std::span<const double> memory) {
-  bool is_sound = memory.empty() || memory.size() % kRemembered == 1;
-  for (std::size_t k = 1; k < memory.size() && is_sound; ++k) {
-    const std::size_t place = (k - 1) % kRemembered;
-    is_sound = std::isfinite(memory[k]) && (place != 2 * kContactNodes || memory[k] >= 0) &&
-               (place >= kContactNodes ||
-                (memory[k] >= -1 && memory[k] < model_->nodes() && memory[k] == std::floor(memory[k])));
+  const Index nodes = model_->nodes();
+  const auto springs = [&] { return memory.subspan(kHead, static_cast<std::size_t>(memory[1]) * kRemembered); };
+  bool is_sound = memory.empty() || (memory.size() >= kHead && memory[1] >= 0 && memory[1] == std::floor(memory[1]) &&
+                                     memory[1] <= static_cast<double>((memory.size() - kHead) / kRemembered));
+  if (is_sound && !memory.empty()) {
+    for (std::size_t k = 0; k < springs().size() && is_sound; ++k) {
+      const double number = springs()[k];
+      const std::size_t place = k % kRemembered;
+      is_sound = std::isfinite(number) && (place != 2 * kContactNodes || number >= 0) &&
+                 (place >= kContactNodes || is_node(number, nodes, -1));
+    }
+    const auto couplings = memory.subspan(kHead + springs().size());
+    is_sound = is_sound && couplings.size() % kCoupling == 0;
+    for (std::size_t k = 0; k < couplings.size() && is_sound; k += kCoupling)
+      is_sound = is_node(couplings[k], nodes, 0) && is_node(couplings[k + 1], nodes, 0) &&
+                 couplings[k] < couplings[k + 1] &&
+                 (k == 0 || std::pair(couplings[k - 2], couplings[k - 1]) < std::pair(couplings[k], couplings[k + 1]));
   }
   if (!is_sound) throw InputError("the saved contacts of the quasi-Newton matrix are not contacts of this scene");
   recalled_.assign(memory.begin(), memory.end());
   made_for_ = MatrixKey();
   factored_diagonal_.resize(0);
+}
+
+void ContactLaplacian::recall_springs() {
+  in_matrix_.clear();
+  const std::size_t end = kHead + static_cast<std::size_t>(recalled_[1]) * kRemembered;
+  for (std::size_t k = kHead; k < end; k += kRemembered) {
+    const double* numbers = &recalled_[k];
+    auto& nodes = in_matrix_.nodes.emplace_back();
+    for (std::size_t c = 0; c < kContactNodes; ++c) nodes[c] = static_cast<Index>(numbers[c]);
+    std::copy_n(numbers + kContactNodes, kContactNodes, in_matrix_.weight.emplace_back().begin());
+    in_matrix_.stiffness.push_back(numbers[2 * kContactNodes]);
+  }
+  std::vector<std::array<Index, 2>> couplings;
+  for (std::size_t k = end; k < recalled_.size(); k += kCoupling)
+    couplings.push_back({static_cast<Index>(recalled_[k]), static_cast<Index>(recalled_[k + 1])});
+  pattern_.set_added(std::move(couplings));
 }
 
 }  // namespace pliant
