@@ -5,6 +5,13 @@
 
 namespace pliant {
 
+namespace {
+
+/// Of every gap, where a step begins: barriers that are steeper there would say nothing of where it ends.
+constexpr double kGapLeft = 0.4;
+
+}  // namespace
+
 NewtonStepper::NewtonStepper(std::shared_ptr<const Model> model, const NewtonOptions& options)
     : Stepper(std::move(model), {options.integrator}),
       options_(options),
@@ -41,7 +48,7 @@ bool NewtonStepper::find_start(StepReport& report) {
   if (options_.start == NewtonStart::prediction && may_jump && minimiser_.start_at(problem().predicted_start()))
     return true;
   if (minimiser_.start_at(potential().start())) {
-    if (options_.start == NewtonStart::automatic && may_jump) find_better_start();
+    if (options_.start == NewtonStart::automatic && problem().has_inertia()) find_better_start();
     return true;
   }
   report.end(Outcome::inverted_start, describe_infinite_start(potential().start()));
@@ -49,13 +56,27 @@ bool NewtonStepper::find_start(StepReport& report) {
 }
 
 /// A body that moves smoothly goes on with the velocity it has, or with its acceleration, too. After a jolt the latter
-/// is nonsense for a stiff body, which its energy says.
+/// is nonsense for a stiff body, which its energy says. With contact, as far as either leads without touching.
 void NewtonStepper::find_better_start() {
   const Sharing* sharing = model()->sharing();
   const VecX& lumped = sharing ? sharing->lumped_mass() : model()->mass().lumped();
   const VecX explicit_end = explicit_step(minimiser_.current(), lumped, problem().h);
-  minimiser_.start_lower(problem().predicted_start());
-  minimiser_.start_lower(explicit_end);
+  const VecX predicted_end = problem().predicted_start();
+  if (!potential().contact()) {
+    minimiser_.start_lower(predicted_end);
+    minimiser_.start_lower(explicit_end);
+    return;
+  }
+  ContactStep& contact = *potential().contact();
+  const VecX& begin = potential().start();
+  VecX way;
+  contact.find_remaining_motion(begin, problem(), way);
+  if (!contact.arrived()) return;  // bodies have to make way for what is prescribed
+  for (const VecX* end : {&predicted_end, &explicit_end}) {
+    way = *end - begin;
+    const double share = contact.largest_step(begin, way, false, kGapLeft);
+    if (share > 0) minimiser_.start_lower(begin + share * way);
+  }
 }
 
 std::string NewtonStepper::describe_infinite_start(const VecX& x) const {
