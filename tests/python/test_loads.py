@@ -49,6 +49,32 @@ def test_gravity_over_time_is_a_list():
     assert sim.velocities()[:, 1] == pytest.approx(-0.1, abs=1e-9)
 
 
+def test_gravity_may_be_a_function_of_time_and_change_between_steps():
+    sim = pliant.Simulation(dt=0.1, gravity=lambda t: (0, -10 * t, 0))
+    sim.add_body(pliant.box(), pliant.material(young=1e6, poisson=0.3), density=1000)
+    for k in range(1, 4):
+        assert sim.step().converged
+        assert sim.external_forces()[:, 1].sum() == pytest.approx(-1000 * 10 * 0.1 * k)
+    assert sim.velocities()[:, 1] == pytest.approx(-0.1 * (1 + 2 + 3), abs=1e-6)  # of the ends of the steps
+    assert "by a function of time" in sim.describe()
+    sim.set("simulation", gravity=lambda t: np.array([1.0, 0, 0]))
+    sim.step()
+    assert sim.velocities()[:, 0] == pytest.approx(0.1, abs=1e-6)
+    sim.set("simulation", gravity=(0, 0, 0))
+    before = sim.velocities().copy()
+    sim.run(steps=2)
+    assert sim.velocities() == pytest.approx(before, abs=1e-6)
+
+
+def test_a_gravity_that_is_no_vector_says_so_and_is_not_recorded():
+    sim = pliant.Simulation(dt=0.1, gravity=lambda t: (0, -9.81, 0) if t < 0.15 else -9.81)
+    sim.add_body(pliant.box(), pliant.material(young=1e6, poisson=0.3))
+    sim.step()
+    assert "a gravity must return three numbers" in error(sim.step)
+    assert "functions of time" in error(lambda: pliant.record(sim))
+    assert "no functions" in error(lambda: pliant.Batch(sim, 2))
+
+
 def test_gas_blows_up_a_ball():
     mesh = pliant.sphere(0.1, inner_radius=0.09, cells=16)
     sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0))

@@ -44,6 +44,7 @@ SolverSupport any_law(SolverSupport supports) {
 SolverSupport on_grid(SolverSupport supports) {
   supports.integrators = {Integrator::implicit_euler};
   supports.own_contact = "through the grid";
+  supports.gas = false;  // the unknowns are nodes of a grid, which has no walls
   return supports;
 }
 
