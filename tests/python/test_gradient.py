@@ -343,7 +343,7 @@ def test_gradients_by_the_shape_at_rest_of_what_lies_on_another_body(order):
 def test_gradients_by_the_shape_at_rest_of_what_touches_itself(order):
     """Two blocks of one body, so near each other at rest that contact reaches half of that distance only."""
     block = pliant.box(size=(0.1, 0.05, 0.1), cells=(1, 1, 1))
-    vertices = np.concatenate([block.vertices, turned(block, 0.4, (0.01, 0.0512, 0.03))])
+    vertices = np.concatenate([block.vertices, turned(block, 0.3, (0.02, 0.0512, 0.01))])
     tets = np.concatenate([block.tets, block.tets + len(block.vertices)])
 
     def run(vertices):
@@ -355,8 +355,7 @@ def test_gradients_by_the_shape_at_rest_of_what_touches_itself(order):
         return sim
 
     tape = check_shape(run, vertices, 4)
-    ends = tape.states[-1].x[: len(vertices)].reshape(2, -1, 3)
-    assert ends[1, :, 1].min() - ends[0, :, 1].max() < 0.0006
+    assert np.abs(tape.simulation.contact_forces()).max() > 1
 
 
 def test_shapes_that_more_depends_on_have_no_gradient_and_say_why():

@@ -442,6 +442,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   for (const auto& key : gravity_keyframes_.keys) require_finite(key.value, "gravity");
   model->gravity_keyframes_ = gravity_keyframes_;
   model->driven_gravity_ = driven_gravity_;
+  model->gravity_ = gravity_;
   model->gravity_ = model->gravity(0);
   model->pins_ = pins_;
   model->scripts_ = scripts_;

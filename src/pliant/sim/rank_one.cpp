@@ -9,17 +9,17 @@ void RankOneUpdate::set(std::span<const RankOne> ones, const std::function<void(
     if (one.scale > 0) used.push_back(&one);
   if (used.empty()) return;
   const auto count = static_cast<Eigen::Index>(used.size());
-  U_.resize(used.front()->vector.size(), count);
-  MatX inverse = MatX::Zero(count, count);
+  MatX U(used.front()->vector.size(), count), inverse = MatX::Zero(count, count);
   for (Eigen::Index k = 0; k < count; ++k) {
     const RankOne& one = *used[static_cast<std::size_t>(k)];
-    U_.col(k) = one.vector;
+    U.col(k) = one.vector;
     inverse(k, k) = 1 / one.scale;
   }
-  Z_ = U_;
-  solve(Z_);
-  add_transposed_product(1, U_, Z_, inverse);
+  Z_ = U;
+  solve(Z_);  // which may ask for what there is of this
+  add_transposed_product(1, U, Z_, inverse);
   factor_.factor(inverse);
+  U_ = std::move(U);
 }
 
 MatX RankOneUpdate::coefficients(const MatX& B) const {
