@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _pliant
 from ._body import Body
-from ._drivers import Driver, Functions
+from ._drivers import Driver, Functions, numbers_of
 from ._grab import Grab
 from ._pliant import InputError, TetMesh
 
@@ -81,7 +81,7 @@ class Base:
     def _set_gravity(self, time: float) -> None:
         if self._gravity_driver is not None:
             function, driven = self._gravity_driver
-            driven.set(np.asarray(function(time), dtype=float))
+            driven.set(numbers_of(function(time), "a gravity", "three numbers"))
 
     def _adopt_cuts(self, core: _pliant.Simulation) -> None:
         """Puts what cuts have made of meshes and selections into the scene, in place of these cuts."""

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from . import _pliant
 from ._base import BodyLike, Floats, Path
 from ._changes import Changes
+from ._drivers import numbers_of
 from ._measures import Measures
 from ._origin import caller
 from ._parts import Parts
@@ -205,7 +206,10 @@ class Simulation(Parts, Changes, Measures):
             self.activation[name] = function(time)
         self._set_gravity(time)
         for function, driven in self._load_drivers:
-            driven.set(float(function(time)))
+            factor = numbers_of(function(time), "the factor of a load", "a number")
+            if factor.size != 1:
+                raise InputError(f"the factor of a load must return a number, but returned {factor.size} of them")
+            driven.set(float(factor.reshape(())))
 
     # ---- files -----------------------------------------------------------------------------------------------------
 

@@ -75,6 +75,21 @@ def test_a_gravity_that_is_no_vector_says_so_and_is_not_recorded():
     assert "no functions" in error(lambda: pliant.Batch(sim, 2))
 
 
+def test_functions_of_time_that_return_something_else_say_so():
+    sim, body = block()
+    sim.add_load(body, "y-max", (0, 1, 0), factor=lambda t: "more")
+    assert "the factor of a load must return a number, but returned 'more'" in error(sim.step)
+    sim, body = block()
+    sim.add_load(body, "y-max", (0, 1, 0), factor=lambda t: (1, 2))
+    assert "must return a number, but returned 2 of them" in error(sim.step)
+    assert "a gravity must return three numbers, but returned 'down'" in error(
+        lambda: pliant.Simulation(dt=0.1, gravity=lambda t: "down")
+    )
+    sim, body = block()
+    sim.move(body, "x-min", lambda t: None)
+    assert "a motion must return three numbers" in error(sim.step)
+
+
 def test_gas_blows_up_a_ball():
     mesh = pliant.sphere(0.1, inner_radius=0.09, cells=16)
     sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0))
