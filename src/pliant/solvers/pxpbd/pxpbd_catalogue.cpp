@@ -92,7 +92,7 @@ BoundSettings<pbd::CorrectionOptions> correction_settings() {
       .add_choice({.name = "correction",
                    .summary = "when steps of Newton's method by conjugate gradients end an implicit step; none: sweeps "
                               "alone; rescue: where these fail or invert elements; contact: and, in models with "
-                              "contact or rigid bodies, where their residual may move bodies by more than "
+                              "contact, rigid bodies or gas, where their residual may move bodies by more than "
                               "correction_tolerance; "
                               "automatic: the same in any model"},
                   kCorrectionNames, &O::kind)
