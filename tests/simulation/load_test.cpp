@@ -128,6 +128,18 @@ TEST(Gas, IsRefusedByTheGridWithTheListOfSolversThatTakeIt) {
   }
 }
 
+TEST(Gas, IsRefusedByQuasistaticSweepsWhichFallShortOfIt) {
+  const std::string text = "[simulation]\ndt = 0.01\nframes = 1\nintegrator = \"quasistatic\"\n" +
+                           ball(0.1, 0.004, 2e4, 8, "gas = {pressure = 1.2e5}");
+  try {
+    Simulation(parse_scene(text, "gas", ".", {{"body.0.order=1", "body.0.material=fixed-corotated"}, "xpbd"}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("gas (load 'load') with integrator = \"quasistatic\""), std::string::npos)
+        << error.what();
+  }
+}
+
 std::vector<std::string> solvers_with_gas() {
   std::vector<std::string> names;
   for (const SolverEntry& solver : solver_catalogue())

@@ -38,6 +38,7 @@ struct SolverSupport {
   /// Gas in a closed surface: every node of the surface acts on every other, and stiffly so. All take other loads.
   bool gas = true;
   bool energies = true;                ///< further ones, from code
+  bool quasistatic_gas = true;         ///< gas where steps have no inertia
   std::vector<std::string> laws = {};  ///< that it takes; empty: all
 };
 

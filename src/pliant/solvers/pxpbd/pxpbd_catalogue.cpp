@@ -27,7 +27,8 @@ SolverSupport stress_support() {
           .cloth = false,
           .highest_order = 1,
           .consistent_mass = false,
-          .energies = false};
+          .energies = false,
+          .quasistatic_gas = false};  // nothing ends what sweeps leave over there, and gas is stiff
 }
 /// Constraints take laws that can be written as two of them.
 SolverSupport constraint_support() {
