@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "pliant/scene/scene.hpp"
 #include "pliant/sim/contact/contact_step.hpp"
+#include "pliant/simulation/nested_bodies.hpp"
 #include "pliant/simulation/probe.hpp"
 
 namespace pliant::app {
@@ -53,6 +54,7 @@ void add_check(CLI::App& app, int& exit_code) {
     const std::shared_ptr<const Model> model = build_model(scene);
     ProbeSet{scene, model};      // throws for a probe of nothing
     make_stepper(scene, model);  // some settings clash only here
+    check_nested(*model);
     for (const std::string& notice : scene.notices) spdlog::warn("{}", notice);
     fmt::print("{}{}", describe(scene, *model), describe_solvers(scene, *model));
     exit_code = kSuccess;

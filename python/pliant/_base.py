@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _pliant
 from ._body import Body
-from ._drivers import Driver, Functions
+from ._drivers import Driver, Functions, numbers_of
 from ._grab import Grab
 from ._pliant import InputError, TetMesh
 
@@ -33,6 +33,7 @@ class Base:
     _functions: list[Functions]
     _muscle_drivers: dict[str, Callable[[float], float]]
     _load_drivers: list[tuple[Callable[[float], float], _pliant.DrivenFactor]]
+    _gravity_driver: tuple[Callable[[float], Any], _pliant.DrivenGravity] | None
     _probe_names: list[str]
     _probe_rows: list[list[float]]
     _counter: int
@@ -68,6 +69,19 @@ class Base:
         for driver in self._drivers:
             driver.begin()
         return self._core
+
+    def _drive_gravity(self, gravity: Callable[[float], Any] | None) -> None:
+        """Has gravity follow a function of time, or no longer."""
+        self._gravity_driver = None
+        self._tree.drop_gravity()
+        if gravity is not None:
+            self._gravity_driver = (gravity, self._tree.drive_gravity())
+            self._set_gravity(0.0 if self._core is None else self._core.state.time)
+
+    def _set_gravity(self, time: float) -> None:
+        if self._gravity_driver is not None:
+            function, driven = self._gravity_driver
+            driven.set(numbers_of(function(time), "a gravity", "three numbers"))
 
     def _adopt_cuts(self, core: _pliant.Simulation) -> None:
         """Puts what cuts have made of meshes and selections into the scene, in place of these cuts."""

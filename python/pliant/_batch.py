@@ -23,8 +23,9 @@ class Batch:
     """
 
     def __init__(self, simulation: Simulation, count: int):
-        if simulation._drivers or simulation._load_drivers or simulation._muscle_drivers or simulation._functions:
-            raise InputError("a batch takes no functions: give motions, loads and muscles as keyframes, and leave out energies")
+        functions = simulation._drivers or simulation._load_drivers or simulation._muscle_drivers or simulation._gravity_driver
+        if functions or simulation._functions:
+            raise InputError("a batch takes no functions: give motions, loads, gravity and muscles as keyframes, and leave out energies")
         self.simulation = simulation
         self._core = _pliant.Batch(simulation._ready(), count)
 

@@ -23,7 +23,7 @@ class Changes(Base):
         """Changes keys of a section of the scene, for example sim.set("solver", tolerance=0.1).
 
         Sections are simulation, solver and output; a new solver's name drops the settings of the old one. With None a key
-        returns to its default.
+        returns to its default. Gravity may be a function of time here, too, as in Simulation().
         """
         if not isinstance(section, str):
             raise InputError(f"name a section, simulation, solver or output, in quotes; {section!r:.40} is none")
@@ -33,6 +33,12 @@ class Changes(Base):
         for one, other in (("dt", "fps"), ("fps", "dt"), ("duration", "frames"), ("frames", "duration")):
             if one in keys:
                 table.pop(other, None)
+        if section == "simulation" and ("gravity" in keys or "gravity_keyframes" in keys):
+            table.pop("gravity" if "gravity_keyframes" in keys else "gravity_keyframes", None)
+            gravity = keys.get("gravity")
+            self._drive_gravity(gravity if callable(gravity) else None)
+            if callable(gravity):
+                keys["gravity"] = None
         self._tree.set_table(section, {**table, **keys}, caller())
         self._changed = True
 

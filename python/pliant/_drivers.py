@@ -8,6 +8,15 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _pliant
+from ._pliant import InputError
+
+
+def numbers_of(value: Any, what: str, expected: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """What a function of the time returned."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} must return {expected}, but returned {value!r:.60}") from None
 
 
 class Functions:
@@ -32,7 +41,8 @@ class Driver:
         self._rest = self._target.get()
 
     def drive(self, time: float) -> None:
-        value = np.asarray(self._function(time, self._rest) if self._takes_rest else self._function(time), dtype=float)
+        returned = self._function(time, self._rest) if self._takes_rest else self._function(time)
+        value = numbers_of(returned, "a motion", "three numbers or one position for each vertex")
         if not self._absolute and value.shape in ((3,), self._rest.shape):
             value = self._rest + value
         self._target.set(value)

@@ -113,8 +113,8 @@ def record(simulation: Simulation, steps: int = 1, *, every: int = 1) -> Tape:
     name = simulation.solver["name"]
     if not name.endswith("newton") or name == "quasi-newton":
         raise InputError(f"'{name}' does not solve its steps to convergence, and they have no gradient; take pod-newton")
-    if simulation._drivers or simulation._load_drivers or simulation._muscle_drivers:
-        raise InputError("functions of time are not recorded; give the motion, load or activation by keyframes")
+    if simulation._drivers or simulation._load_drivers or simulation._muscle_drivers or simulation._gravity_driver:
+        raise InputError("functions of time are not recorded; give the motion, load, gravity or activation by keyframes")
     if simulation._tree.names("cut"):
         raise InputError("a cut changes the unknowns, and has no gradient")
     if steps < 1 or every < 1:
@@ -268,20 +268,26 @@ def _refuse(path: str) -> None:
 
 
 def _refuse_vertices(simulation: Simulation, path: str, name: str, table: Mapping[str, Any]) -> None:
-    """The shape at rest is also that of loads, ties and contact, whose parts are left out."""
+    """The shape at rest is also that of other loads and of ties, whose parts are left out."""
     tree = simulation._tree.as_dict()
     concerned = [
         kind
-        for kind in ("script", "spring", "attachment", "joint", "load", "collider")
+        for kind in ("script", "spring", "attachment", "joint", "load")
         for part in tree.get(kind, [])
-        if kind == "collider" or name in (part.get("body"), part.get("to_body"))
-        if kind != "load" or "force" not in part
+        if name in (part.get("body"), part.get("to_body"))
+        if kind != "load" or not ("force" in part or "pressure" in part and part.get("follows", True))
     ]
-    concerned += ["contact"] * ("contact" in tree) + [key for key in ("fibres", "angular_velocity") if key in table]
+    concerned += [key for key in ("fibres", "angular_velocity") if key in table]
     if concerned:
         raise InputError(
             f"'{path}' has no gradient with {concerned[0]}, which depends on the shape too; "
             "numbers of the scene, such as sizes, have one"
+        )
+    chosen = [key for key in ("dhat", "kappa") if not tree.get("contact", {}).get(key)]
+    if ("contact" in tree or "collider" in tree) and chosen:
+        raise InputError(
+            f"'{path}' has no gradient where contact's {' and '.join(chosen)} follow from the shape; give "
+            f"{'it' if len(chosen) == 1 else 'them'} by set_contact()"
         )
 
 

@@ -416,8 +416,8 @@ class Parts(Base):
     def set_contact(self, /, **keys: Any) -> None:
         """Contact that never passes through, as a scene's [contact]: bodies with each other, themselves and colliders.
 
-        Keys are those of the scene file: dhat (m), friction, eps_v (m/s), kappa (Pa), self, pair, ... For solvers of the
-        Newton family; surfaces must be apart where they start.
+        Keys are those of the scene file: dhat (m), friction, eps_v (m/s), kappa (Pa), self, pair, ... Surfaces must be
+        apart where they start.
         """
         self.set("contact", **keys)
 

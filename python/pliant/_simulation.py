@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from . import _pliant
 from ._base import BodyLike, Floats, Path
 from ._changes import Changes
+from ._drivers import numbers_of
 from ._measures import Measures
 from ._origin import caller
 from ._parts import Parts
@@ -27,7 +28,8 @@ class Simulation(Parts, Changes, Measures):
     """Bodies, what holds and moves them, a solver, and the state they are in.
 
     dt:         time step, s (or fps: steps per second).
-    gravity:    acceleration of every body, m/s^2, or that over time: [{"time": 0, "gravity": (0, -9.81, 0)}, ...].
+    gravity:    acceleration of every body, m/s^2, or that over time: [{"time": 0, "gravity": (0, -9.81, 0)}, ...], or a
+                function of the time in s that returns it; called once before each step, with the time at its end.
     solver:     a solver's name, or a dict of its name and settings; `pliant.solvers()` lists them.
     mass:       "lumped" (diagonal) or "consistent".
     integrator: "implicit-euler", or "quasistatic", where every step is an equilibrium.
@@ -44,7 +46,7 @@ class Simulation(Parts, Changes, Measures):
     def __init__(
         self,
         dt: float | None = None,
-        gravity: ArrayLike | Sequence[Mapping[str, Any]] = (0.0, -9.81, 0.0),
+        gravity: ArrayLike | Sequence[Mapping[str, Any]] | Callable[[float], ArrayLike] = (0.0, -9.81, 0.0),
         solver: str | Mapping[str, Any] = "pod-newton",
         mass: str = "lumped",
         *,
@@ -60,7 +62,8 @@ class Simulation(Parts, Changes, Measures):
         self._begin(_pliant.SceneTree(name, "."))
         is_timed = isinstance(gravity, Sequence) and len(gravity) > 0 and isinstance(gravity[0], Mapping)
         simulation = {"dt": dt, "fps": fps, "mass": mass, "integrator": integrator}
-        simulation["gravity_keyframes" if is_timed else "gravity"] = gravity
+        simulation["gravity_keyframes" if is_timed else "gravity"] = None if callable(gravity) else gravity
+        self._drive_gravity(gravity if callable(gravity) else None)
         self._tree.set_table("simulation", {**simulation, "colliders": colliders, "duration": duration}, origin)
         self._tree.set_table("solver", _solver_table(solver), origin)
         if output is not None:
@@ -78,6 +81,7 @@ class Simulation(Parts, Changes, Measures):
         self._functions = []
         self._muscle_drivers = {}
         self._load_drivers = []
+        self._gravity_driver = None
         self._probe_names = []
         self._probe_rows = []
         self._bodies = [self._made(name) for kind in ("body", "rigid") for name in tree.names(kind)]
@@ -200,8 +204,12 @@ class Simulation(Parts, Changes, Measures):
             driver.drive(time)
         for name, function in self._muscle_drivers.items():
             self.activation[name] = function(time)
+        self._set_gravity(time)
         for function, driven in self._load_drivers:
-            driven.set(float(function(time)))
+            factor = numbers_of(function(time), "the factor of a load", "a number")
+            if factor.size != 1:
+                raise InputError(f"the factor of a load must return a number, but returned {factor.size} of them")
+            driven.set(float(factor.reshape(())))
 
     # ---- files -----------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class Adjoint {
                           nodes(std::move(back.velocities)), nodes(std::move(back.prescribed)));
   }
   py::array prescribed(const State& before) { return nodes(adjoint_.prescribed(before, dt_)); }
-  py::array by_vertices(const std::string& body, const Doubles& x, const Doubles& lambda) const {
+  py::array by_vertices(const std::string& body, const Doubles& x, const Doubles& lambda) {
     return nodes(adjoint_.by_vertices(find(body), flat(x), flat(lambda)));
   }
   py::array to_vertices(const std::string& body, const Doubles& x) const {

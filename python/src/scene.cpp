@@ -32,6 +32,11 @@ struct DrivenFactor {
   std::shared_ptr<double> value;
 };
 
+/// Gravity, from code.
+struct DrivenGravity {
+  std::shared_ptr<Vec3> value;
+};
+
 /// A scene needs an end; one made by code has none until it is run.
 void give_an_end(Value& root) {
   Value* simulation = root.find("simulation");
@@ -241,6 +246,12 @@ std::shared_ptr<double> SceneTree::drive_load(const std::string& load) {
   return factor;
 }
 
+std::shared_ptr<Vec3> SceneTree::drive_gravity() {
+  const auto gravity = std::make_shared<Vec3>(Vec3::Zero());
+  objects_.gravity = gravity;
+  return gravity;
+}
+
 Scene SceneTree::scene() const { return scene_of(root_); }
 
 Scene SceneTree::scene_with(const std::vector<std::string>& changes) const {
@@ -275,6 +286,13 @@ void bind_scene(py::module_& module) {
     if (!std::isfinite(value)) throw InputError("what a load is multiplied by must be finite");
     *self.value = value;
   });
+  py::class_<DrivenGravity>(module, "DrivenGravity").def("set", [](const DrivenGravity& self, const Doubles& value) {
+    if (value.ndim() != 1 || value.shape(0) != 3)
+      throw InputError(fmt::format("a gravity must return three numbers, but returned {}", shape_of(value)));
+    const Vec3 gravity = Vec3::Map(value.data());
+    if (!gravity.allFinite()) throw InputError("gravity must be finite");
+    *self.value = gravity;
+  });
   module.def("to_toml", [](const py::object& value) { return to_toml(to_value(value, "override")); });
   py::class_<SceneTree>(module, "SceneTree")
       .def(py::init<std::string, std::string>())
@@ -292,6 +310,8 @@ void bind_scene(py::module_& module) {
       .def("add_vertices", &SceneTree::add_vertices)
       .def("drive", &SceneTree::drive)
       .def("drive_load", [](SceneTree& self, const std::string& load) { return DrivenFactor{self.drive_load(load)}; })
+      .def("drive_gravity", [](SceneTree& self) { return DrivenGravity{self.drive_gravity()}; })
+      .def("drop_gravity", &SceneTree::drop_gravity)
       .def("add_energy", [](SceneTree& self, const EnergyHandle& energy) { self.add_energy(energy.energy); })
       .def("scene", &SceneTree::scene)
       .def("as_dict", [](const SceneTree& self) { return to_python(self.root()); });

@@ -39,6 +39,9 @@ class SceneTree {
   std::shared_ptr<DrivenPositions> drive(const std::string& script);
   /// What a load is multiplied by from now on, whatever its keyframes.
   std::shared_ptr<double> drive_load(const std::string& load);
+  /// Gravity from code, in place of the scene's, until drop_gravity(), m/s^2.
+  std::shared_ptr<Vec3> drive_gravity();
+  void drop_gravity() { objects_.gravity.reset(); }
   void add_energy(std::shared_ptr<const Energy> energy) { objects_.energies.push_back(std::move(energy)); }
 
   Scene scene() const;

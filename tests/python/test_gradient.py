@@ -281,11 +281,95 @@ def test_states_that_were_not_kept_are_found_again():
     assert len(sim.probes["time"]) == 10
 
 
+def turned(mesh, angle, move):
+    """Vertices turned about the axis y, and moved."""
+    c, s = np.cos(angle), np.sin(angle)
+    return mesh.vertices @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]]).T + np.asarray(move)
+
+
+def check_shape(run, vertices, steps, rel=1e-5, width=1e-7):
+    """The gradient of sum w x at the end by all vertices of "cube", along some directions. `run(vertices)` makes a
+    simulation."""
+    sim = run(vertices)
+    tape = pliant.record(sim, steps)
+    rng = np.random.default_rng(7)
+    weights = rng.standard_normal(tape.states[-1].x.shape)
+    gradient = tape.gradient(weights, ["body.cube.vertices"])["body.cube.vertices"]
+    for _ in range(3):
+        direction = rng.standard_normal(vertices.shape)
+        ends = [(weights * pliant.record(run(vertices + sign * width * direction), steps).states[-1].x).sum() for sign in (1, -1)]
+        assert (gradient * direction).sum() == pytest.approx((ends[0] - ends[1]) / (2 * width), rel=rel)
+    return tape
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_gradients_by_the_shape_at_rest_of_what_slides_on_a_floor(order, friction):
+    mesh = pliant.box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
+
+    def run(vertices):
+        sim = pliant.Simulation(dt=0.01, gravity=(0, -9.81, 0), solver={**EXACT, "tolerance": 1e-11})
+        cube = sim.add_body(
+            pliant.TetMesh(vertices, mesh.tets, sets=mesh.sets), "neo-hookean", young=2e4, poisson=0.3, name="cube", order=order, velocity=(0.2, 0, 0.05)
+        )
+        sim.add_load(cube, "y-max", (1.0, -3.0, 0.2))
+        sim.add_load(cube, "x-max", pressure=50.0)
+        sim.add_collider(plane={"normal": [0, 1, 0]})
+        sim.set_contact(friction=friction, dhat=1e-3, kappa=1e4)
+        return sim
+
+    tape = check_shape(run, mesh.vertices + np.array([0, 0.0006, 0]), 6)
+    assert tape.states[-1].x[:, 1].min() < 1e-3
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_gradients_by_the_shape_at_rest_of_what_lies_on_another_body(order):
+    mesh = pliant.box(size=(0.1, 0.1, 0.1), cells=(1, 1, 1))
+
+    def run(vertices):
+        sim = pliant.Simulation(dt=0.01, gravity=(0, -9.81, 0), solver={**EXACT, "tolerance": 1e-11})
+        base = sim.add_body(pliant.box(size=(0.3, 0.1, 0.3), cells=(2, 1, 2)), "neo-hookean", young=4e4, poisson=0.3, name="base")
+        sim.pin(base, "y-min")
+        cube = pliant.TetMesh(vertices, mesh.tets, sets=mesh.sets)
+        sim.add_body(cube, "neo-hookean", young=2e4, poisson=0.3, name="cube", order=order, velocity=(0.1, -0.02, 0.05))
+        sim.set_contact(friction=0.3, dhat=1e-3, kappa=1e4)
+        return sim
+
+    tape = check_shape(run, turned(mesh, 0.4, (0.08, 0.1007, 0.13)), 5)
+    assert tape.states[-1].x[-len(mesh.vertices) :, 1].min() < 0.1012
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_gradients_by_the_shape_at_rest_of_what_touches_itself(order):
+    """Two blocks of one body, so near each other at rest that contact reaches half of that distance only."""
+    block = pliant.box(size=(0.1, 0.05, 0.1), cells=(1, 1, 1))
+    vertices = np.concatenate([block.vertices, turned(block, 0.3, (0.02, 0.0512, 0.01))])
+    tets = np.concatenate([block.tets, block.tets + len(block.vertices)])
+
+    def run(vertices):
+        sim = pliant.Simulation(dt=0.01, gravity=(0, -9.81, 0), solver={**EXACT, "tolerance": 1e-11})
+        body = sim.add_body(pliant.TetMesh(vertices, tets), "neo-hookean", young=2e4, poisson=0.3, name="cube", order=order)
+        sim.pin(body, np.concatenate([block.vertices, block.vertices + 1])[:, 1] < 1e-9)
+        sim.add_load(body, np.arange(len(vertices)) >= len(block.vertices), (0.0, -20.0, 0.0))
+        sim.set_contact(friction=0.2, dhat=1e-3, kappa=1e4)
+        return sim
+
+    tape = check_shape(run, vertices, 4)
+    assert np.abs(tape.simulation.contact_forces()).max() > 1
+
+
 def test_shapes_that_more_depends_on_have_no_gradient_and_say_why():
     sim = cantilever(dt=0.02)
     sim.set_contact()
     tape = pliant.record(sim)
-    assert "contact, which depends on the shape" in error(lambda: tape.gradient(np.ones_like(sim.positions()), ["body.beam.vertices"]))
+    ask = lambda: tape.gradient(np.ones_like(sim.positions()), ["body.beam.vertices"])  # noqa: E731
+    assert "contact's dhat and kappa follow from the shape; give them by set_contact()" in error(ask)
+    sim.set_contact(dhat=1e-3)
+    tape = pliant.record(sim)
+    assert "contact's kappa follow" in error(ask)
+    sim.add_spring("beam", (0.5, 0.05, 0.05), (0.5, 0.5, 0.05), stiffness=10)
+    tape = pliant.record(sim)
+    assert "no gradient with spring, which depends on the shape too" in error(ask)
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -94,3 +94,19 @@ link = "rod"
         assert np.allclose(found[0], place, atol=1e-6) and np.allclose(found[1], momentum, atol=1e-3 * np.abs(momentum).max())
         assert sim.run(steps=5, progress=False).finished
         place, momentum = rod(sim)
+
+
+def test_a_body_that_begins_inside_another_is_refused_and_one_in_a_cavity_is_not():
+    def scene(**shape):
+        sim = pliant.Simulation(dt=0.01)
+        sim.add_body(pliant.sphere(radius=0.2, cells=6, **shape), pliant.material(young=1e5, poisson=0.3), name="ball")
+        sim.add_rigid(box={"centre": (0, 0, 0), "size": (0.05, 0.05, 0.05)}, name="stone")
+        sim.set_contact()
+        return sim
+
+    message = error(scene().step)
+    assert "body 'stone' begins inside body 'ball'" in message and "touches = false" in message
+    apart = scene()
+    apart.set_contact(pair=[{"first": "ball", "second": "stone", "touches": False}])
+    assert apart.step().succeeded
+    assert scene(inner_radius=0.15, layers=1).step().succeeded

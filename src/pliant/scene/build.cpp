@@ -375,6 +375,7 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   ModelBuilder builder;
   builder.set_gravity(scene.gravity);
   builder.set_gravity(scene.gravity_keyframes);
+  builder.drive_gravity(scene.driven_gravity);
   builder.set_mass(scene.mass);
   for (const SceneMuscle& muscle : scene.muscles)
     at_origin(muscle.origin, [&] { return builder.add_muscle(muscle.muscle); });

@@ -54,7 +54,8 @@ std::string format(const LoadOptions& load) {
 }
 
 std::string gravity_of(const Scene& scene) {
-  return format_vector(scene.gravity) + (scene.gravity_keyframes.keys.empty() ? "" : " at first");
+  if (scene.driven_gravity) return "by a function of time";
+  return format_vector(scene.gravity) + " m/s^2" + (scene.gravity_keyframes.keys.empty() ? "" : " at first");
 }
 
 /// Young's modulus and Poisson's ratio, from the Lame pair.
@@ -276,10 +277,10 @@ std::string describe(const Scene& scene, const Model& model) {
   for (const SceneCut& cut : scene.cuts)
     text += fmt::format("  cut     {}: {} by a {} at {:.4g} s\n", cut.name, scene.bodies[cut.body].name,
                         std::holds_alternative<CutPlane>(cut.surface) ? "plane" : "surface", cut.time);
-  text += fmt::format(
-      "  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {} m/s^2, {} mass\n", scene.steps,
-      scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt, scene.output.every,
-      scene.output.every == 1 ? "" : "s", gravity_of(scene), scene.mass == MassKind::lumped ? "lumped" : "consistent");
+  text += fmt::format("  time    {} step{} of {:.6g} s = {:.4g} s, a frame every {} step{}, gravity {}, {} mass\n",
+                      scene.steps, scene.steps == 1 ? "" : "s", scene.dt, static_cast<double>(scene.steps) * scene.dt,
+                      scene.output.every, scene.output.every == 1 ? "" : "s", gravity_of(scene),
+                      scene.mass == MassKind::lumped ? "lumped" : "consistent");
   text += fmt::format("  solver  {}", scene.solver.name);
   // Only what differs from the solver's own defaults: the rest is in the list of solvers.
   std::string changed;

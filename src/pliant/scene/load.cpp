@@ -558,6 +558,7 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
       }
   read_solver(root.at("solver"), root, changes.solver, scene);
   scene.energies = objects.energies;
+  scene.driven_gravity = objects.gravity;
   if (!find_solver(scene.solver.name).supports.links) make_links_rigid(scene);
   return scene;
 }

@@ -235,8 +235,9 @@ struct Scene {
   std::string title;
   double dt = 0;  ///< s
   std::int64_t steps = 0;
-  Vec3 gravity = Vec3(0, -9.81, 0);   ///< at the start
-  Keyframes<Vec3> gravity_keyframes;  ///< over time, in place of it
+  Vec3 gravity = Vec3(0, -9.81, 0);            ///< at the start
+  Keyframes<Vec3> gravity_keyframes;           ///< over time, in place of it
+  std::shared_ptr<const Vec3> driven_gravity;  ///< from code, in place of both
   MassKind mass = MassKind::lumped;
   ColliderLaw collider_law = ColliderLaw::barrier;
   std::vector<SceneBody> bodies;  ///< rigid ones last
@@ -272,6 +273,7 @@ struct SceneObjects {
   std::map<std::string, std::vector<Index>> vertices;                   ///< what the text of a selection may be
   std::map<std::string, std::shared_ptr<DrivenPositions>> driven;       ///< the motion of scripts, by their names
   std::map<std::string, std::shared_ptr<const double>> factors;         ///< of loads, by their names
+  std::shared_ptr<const Vec3> gravity;                                  ///< in place of the scene's, m/s^2
   std::vector<std::shared_ptr<const Energy>> energies;
 };
 

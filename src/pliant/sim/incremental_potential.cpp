@@ -156,8 +156,13 @@ void IncrementalPotential::sum_all_hessians(const Pose& pose, Projection project
   if (ties_) ties_->add_hessian(pose, projection, H);
   if (damping_) damping_->add_hessian(pose, projection, H);
   if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
+  find_rank_ones(pose.x);
+}
+
+std::span<const RankOne> IncrementalPotential::find_rank_ones(const VecX& x) {
   rank_ones_.clear();
-  if (loads_) loads_->rank_ones(pose, rank_ones_);
+  if (loads_) loads_->rank_ones(problem_.pose(x), rank_ones_);
+  return rank_ones_;
 }
 
 void IncrementalPotential::hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,

@@ -64,12 +64,14 @@ class IncrementalPotential final : public StepFunction {
   void full_hessian(const VecX& x, BlockMatrix& A);
   void rest_stiffness(BlockMatrix& A) override;
   std::span<const RankOne> rank_ones() const override { return rank_ones_; }
+  /// Those of the Hessian at x without the Hessian, over all unknowns; they replace rank_ones().
+  std::span<const RankOne> find_rank_ones(const VecX& x);
   /// Completes a Hessian H on the model's pattern, in A, by contact, the drive's coupling and the prescribed unknowns
   /// of `problem`.
   void complete_hessian(const BlockMatrix& H, const VecX& x, Projection projection, const StepProblem& problem,
                         BlockMatrix& A, Drive* drive);
   /// Overwrites H with the Hessian of all but inertia and damping, over all unknowns, prescribed ones too: for a step
-  /// that is linearised once (LinearisedTies).
+  /// that is linearised once (LinearisedTies). find_rank_ones() are apart from it.
   void stiffness(const VecX& x, Projection projection, BlockMatrix& H);
   /// ContactStep::linearise where the step begins and for its inertial way, with H on a pattern of its own.
   void linearise_contact(VecX& force, BlockMatrix& H);

@@ -111,6 +111,11 @@ bool Model::is_damped() const {
   return std::any_of(bodies_.begin(), bodies_.end(), [](const Body& body) { return !body.damping.none(); });
 }
 
+bool has_gas(const Model& model) {
+  return std::any_of(model.surface_loads().begin(), model.surface_loads().end(),
+                     [](const SurfaceLoad& load) { return load.kind == LoadKind::gas; });
+}
+
 Index ModelBuilder::add_muscle(Muscle muscle) {
   for (const auto& key : muscle.activation.keys)
     if (!(key.value >= 0 && key.value <= 1) || !std::isfinite(key.time))
@@ -389,7 +394,7 @@ void Model::external_force(double time, VecX& f) const {
     const double factor = load.factor.at(time);
     for (std::size_t k = 0; k < load.nodes.size(); ++k) node(f, load.nodes[k]) += factor * load.forces[k];
   }
-  if (gravity_keyframes_.keys.empty()) return;
+  if (!driven_gravity_ && gravity_keyframes_.keys.empty()) return;
   const Vec3 acceleration = gravity(time);
   for (Index i = 0; i < nodes(); ++i) node(f, i) += node_mass_[i] * acceleration;
 }
@@ -433,10 +438,12 @@ std::shared_ptr<const Model> ModelBuilder::build() {
   require_finite(gravity_, "gravity");
   auto model = std::make_shared<Model>();
   model->bodies_ = bodies_;
-  const bool is_timed = !gravity_keyframes_.keys.empty();
+  const bool is_timed = driven_gravity_ || !gravity_keyframes_.keys.empty();
   for (const auto& key : gravity_keyframes_.keys) require_finite(key.value, "gravity");
   model->gravity_keyframes_ = gravity_keyframes_;
-  model->gravity_ = gravity_keyframes_.at(0, gravity_);
+  model->driven_gravity_ = driven_gravity_;
+  model->gravity_ = gravity_;
+  model->gravity_ = model->gravity(0);
   model->pins_ = pins_;
   model->scripts_ = scripts_;
   model->muscles_ = muscles_;

@@ -138,8 +138,10 @@ class Model {
   const VecX& external_force() const { return external_force_; }
   /// At the start.
   const Vec3& gravity() const { return gravity_; }
-  Vec3 gravity(double time) const { return gravity_keyframes_.at(time, gravity_); }
+  Vec3 gravity(double time) const { return driven_gravity_ ? *driven_gravity_ : gravity_keyframes_.at(time, gravity_); }
   const Keyframes<Vec3>& gravity_keyframes() const { return gravity_keyframes_; }
+  /// Whether whoever embeds the library writes it between steps.
+  bool has_driven_gravity() const { return driven_gravity_ != nullptr; }
   /// Loads over time that do not depend on the positions.
   const std::vector<DeadLoad>& timed_loads() const { return timed_loads_; }
   /// Loads that follow surfaces.
@@ -187,9 +189,10 @@ class Model {
   VecX rest_;
   Mass mass_;
   Vec3 gravity_ = Vec3::Zero();
-  Keyframes<Vec3> gravity_keyframes_;  ///< empty: it is constant
-  VecX node_mass_;                     ///< with gravity over time: sums of the rows of the mass matrix, kg
-  VecX external_force_;                ///< N
+  Keyframes<Vec3> gravity_keyframes_;           ///< empty: it is constant
+  std::shared_ptr<const Vec3> driven_gravity_;  ///< in place of both
+  VecX node_mass_;                              ///< with gravity over time: sums of the rows of the mass matrix, kg
+  VecX external_force_;                         ///< N
   std::vector<DeadLoad> timed_loads_;
   std::vector<SurfaceLoad> surface_loads_;
   std::vector<Pin> pins_;
@@ -207,6 +210,9 @@ class Model {
   State initial_;
   std::shared_ptr<Sharing> sharing_;
 };
+
+/// Whether there is gas in a cavity.
+bool has_gas(const Model& model);
 
 /// What makes the model of a builder a part of a larger one (sim/sharing.hpp), beyond its elements.
 struct PartOptions {
@@ -235,6 +241,8 @@ class ModelBuilder {
   void set_gravity(const Vec3& gravity) { gravity_ = gravity; }
   /// Over time, in place of a constant one.
   void set_gravity(Keyframes<Vec3> gravity) { gravity_keyframes_ = std::move(gravity); }
+  /// As whoever embeds the library writes it between steps, in place of either; null: not.
+  void drive_gravity(std::shared_ptr<const Vec3> driven) { driven_gravity_ = std::move(driven); }
   void set_mass(MassKind kind) { mass_kind_ = kind; }
   /// Returns the muscle's index, for Fibres::activation. Throws InputError for values outside [0, 1].
   Index add_muscle(Muscle muscle);
@@ -305,6 +313,7 @@ class ModelBuilder {
   std::vector<CarriedPoint> carried_;
   Vec3 gravity_ = Vec3::Zero();
   Keyframes<Vec3> gravity_keyframes_;
+  std::shared_ptr<const Vec3> driven_gravity_;
   MassKind mass_kind_ = MassKind::lumped;
   std::optional<PartOptions> part_;
   Index nodes_ = 0;

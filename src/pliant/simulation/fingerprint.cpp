@@ -156,6 +156,7 @@ std::uint64_t hash_boundaries(const Model& model) {
 }
 
 void add_loads(const Model& model, Hash& hash) {
+  if (model.has_driven_gravity()) hash.add(std::string_view("driven"));
   for (const auto& key : model.gravity_keyframes().keys) {
     hash.add(key.time);
     hash.add(VecX(key.value));
@@ -267,6 +268,7 @@ Fingerprint fingerprint_of_boxes(const Scene& scene) {
     add_motion(collider.collider.motion, boundaries);
   }
   forces.add(VecX(scene.gravity));
+  if (scene.driven_gravity) forces.add(std::string_view("driven"));
   for (const auto& key : scene.gravity_keyframes.keys) {
     forces.add(key.time);
     forces.add(VecX(key.value));

@@ -45,7 +45,7 @@ VecX to_vertices(const Body& body, const VecX& nodes) {
 /// by per mass. Vertices that move by dX change the volume by V tr D, D the gradient of dX, F by -F D, and G by -G D:
 ///
 ///   ds = V sum w ((P:G) 1 - G^T P - F^T (dP/dF:G)) : D + V rho q tr D.
-VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambda) const {
+VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambda) {
   assert(body.elastic && body.fibres.empty());
   const StepProblem& problem = potential_.problem();
   const FeMesh& mesh = *body.elements;
@@ -86,6 +86,11 @@ VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambd
     by_gradient += body.density * work * Mat3::Identity();
     for (int k = 0; k < 4; ++k)
       node(found, of[k]) -= volume * by_gradient * (inverse.transpose() * straight.gradient(0, k));
+  }
+  if (ContactStep* contact = potential_.contact()) {
+    VecX by_rest = VecX::Zero(x.size());
+    contact->add_by_rest(x, lambda, by_rest);
+    found -= to_vertices(body, by_rest);
   }
   return found;
 }

@@ -9,6 +9,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/sim/sharing.hpp"
 #include "pliant/simulation/carry_over.hpp"
+#include "pliant/simulation/nested_bodies.hpp"
 #include "pliant/simulation/probe.hpp"
 
 namespace pliant {
@@ -36,6 +37,7 @@ Simulation::Simulation(BuiltScene built)
       fingerprint_(pliant::fingerprint(scene_, *model_)) {}
 
 Simulation::Simulation(Scene scene) : Simulation(build_scene(std::move(scene))) {
+  check_nested(*model_);
   // A cut that misses its body is found now rather than in the middle of a long run, and so is a probe of nothing.
   BuiltScene probe = given_;
   ProbeSet{probe.scene, probe.model};

@@ -41,8 +41,9 @@ class StepAdjoint {
 
   /// Of a solid, with the lambda of the last back(), which led to x: minus the derivative of lambda . F by the vertices
   /// of its mesh, m, in which the objective has its own part where vertices are pinned (Back::prescribed) or where the
-  /// step began. With straight edges of all elements, x y z of every vertex.
-  VecX by_vertices(const Body& body, const VecX& x, const VecX& lambda) const;
+  /// step began. With straight edges of all elements, x y z of every vertex; with contact of the dhat and kappa that
+  /// the model has.
+  VecX by_vertices(const Body& body, const VecX& x, const VecX& lambda);
   /// The same by the logarithms of its elements' stiffness, both Lame parameters at once: one number per element.
   VecX by_stiffness(const Body& body, const VecX& x, const VecX& lambda) const;
 

@@ -91,9 +91,15 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
   if (!can.energies && !model.more_energies().empty())
     reasons.push_back(fmt::format("it does not support the energy '{}', which comes from code",
                                   model.more_energies().front()->name()));
-  for (const SurfaceLoad& load : model.surface_loads())
-    if (!can.gas && load.kind == LoadKind::gas)
+  for (const SurfaceLoad& load : model.surface_loads()) {
+    if (load.kind != LoadKind::gas) continue;
+    if (!can.gas)
       reasons.push_back(fmt::format("it does not take gas (load '{}'), only a pressure that is given", load.name));
+    else if (!can.quasistatic_gas && demands.integrator == Integrator::quasistatic)
+      reasons.push_back(
+          fmt::format("it does not take gas (load '{}') with integrator = \"{}\": take \"{}\", with damping", load.name,
+                      integrator, to_string(can.integrators.front())));
+  }
   if (!can.cuts && !demands.cut_bodies.empty()) reasons.push_back("it cannot continue after a [[cut]]");
   for (std::size_t b : demands.cut_bodies)
     if (const Body& body = model.bodies()[b]; !can.cuts_in_contact && touches_itself(model, body))

@@ -36,8 +36,9 @@ struct SolverSupport {
   bool cuts_in_contact = false;
   bool grabs = true;
   /// Gas in a closed surface: every node of the surface acts on every other, and stiffly so. All take other loads.
-  bool gas = false;
+  bool gas = true;
   bool energies = true;                ///< further ones, from code
+  bool quasistatic_gas = true;         ///< gas where steps have no inertia
   std::vector<std::string> laws = {};  ///< that it takes; empty: all
 };
 

@@ -287,6 +287,16 @@ void ContactStep::renew_friction(const VecX& x) {
   if (is_carried()) carried_friction_.update(all_);
 }
 
+double ContactStep::friction_work(const ContactPair& pair, const VecX& start, const VecX& all,
+                                  const VecX& lambda) const {
+  const auto friction = friction_of(pair, start, start);
+  if (!friction) return 0;
+  Vec3 relative = Vec3::Zero();
+  for (std::size_t k = 0; k < 4; ++k)
+    if (friction->nodes[k] >= 0) relative += friction->weight[k] * node(lambda, friction->nodes[k]);
+  return relative.dot(friction_.force(*friction, all));
+}
+
 void ContactStep::add_friction_by_start(const VecX& x, const VecX& lambda, VecX& g) {
   constexpr double kShare = 1e-4;  // of the gap and of the sliding distance over which friction sets in
   place_obstacles(0);
@@ -294,14 +304,7 @@ void ContactStep::add_friction_by_start(const VecX& x, const VecX& lambda, VecX&
   VecX all, multipliers, start = all_n_, found = VecX::Zero(all_n_.size());
   model_->extend(x, all);
   model_->extend(lambda, multipliers);
-  const auto product = [&](const ContactPair& pair) {
-    const auto friction = friction_of(pair, start, start);
-    if (!friction) return 0.0;
-    Vec3 relative = Vec3::Zero();
-    for (std::size_t k = 0; k < 4; ++k)
-      if (friction->nodes[k] >= 0) relative += friction->weight[k] * node(multipliers, friction->nodes[k]);
-    return relative.dot(friction_.force(*friction, all));
-  };
+  const auto product = [&](const ContactPair& pair) { return friction_work(pair, start, all, multipliers); };
   for (const ContactPair& pair : near_.pairs) {
     if (!friction_of(pair, start, start)) continue;
     const double gap = std::sqrt(place(pair, model_->nodes, start, barrier_.obstacles()).closest.d2),

@@ -68,6 +68,9 @@ class ContactStep final : public Term {
   /// For derivatives of a step that ended at x: adds to g those of lambda . (the gradient of friction at x) by where
   /// the step began, which its forces, directions and ways come from. Obstacles are left where the step ends.
   void add_friction_by_start(const VecX& x, const VecX& lambda, VecX& g);
+  /// The same of lambda . (the gradient of contact and friction at x) by the positions at rest, which areas, lengths
+  /// and reaches are measured at. With dhat and kappa as they are.
+  void add_by_rest(const VecX& x, const VecX& lambda, VecX& g);
 
   /// The least distance of any two surfaces at x, m; infinity where none is below dhat.
   double minimum_gap(const VecX& x);
@@ -94,6 +97,8 @@ class ContactStep final : public Term {
   /// The friction of a pair as it lies at `all`, of a step that began at `start`, both over all positions; none where
   /// the pair does not press.
   std::optional<FrictionPair> friction_of(const ContactPair& pair, const VecX& all, const VecX& start) const;
+  /// lambda . (the gradient of a pair's friction at `all`), both over all positions, of a step that began at `start`.
+  double friction_work(const ContactPair& pair, const VecX& start, const VecX& all, const VecX& lambda) const;
   bool is_carried() const { return !model_->carried.empty(); }
   /// x, or with points that are carried the positions of all, in `all`.
   const VecX& extend(const VecX& x, VecX& all) const;

@@ -127,6 +127,8 @@ double ConjacStepper::energy(const VecX& x) {
 
 /// H = -df/dx of the same forces.
 void ConjacStepper::assemble_stiffness(const VecX& x, Projection projection) {
+  const std::span<const RankOne> ones = potential().find_rank_ones(x);
+  ones_.assign(ones.begin(), ones.end());
   if (!linear_contact_) return potential().stiffness(x, projection, H_);
   potential().stiffness(x, projection, without_contact_);
   potential().copy_with_contact(without_contact_, linear_contact_->stiffness, H_);
@@ -138,6 +140,8 @@ bool ConjacStepper::solve_contact(StepReport& report) {
   const double h = problem().h;
   BlockMatrix& A = contact_->matrix();
   potential().stiffness(frame_.x(), Projection::analytic, A);
+  const std::span<const RankOne> ones = potential().find_rank_ones(frame_.x());
+  ones_.assign(ones.begin(), ones.end());
   const double weight = std::max(1.0, options_.beta);  // less, and what is stopped here is pushed off too fast
   for (double& a : A.values()) a *= weight;
   if (const BlockMatrix* D = potential().damping())
@@ -148,7 +152,8 @@ bool ConjacStepper::solve_contact(StepReport& report) {
   linear.stiffness.multiply(linear.displacement, linear.resistance);
   const VecX b = linear.force - linear.resistance;
   trial_ = x_;
-  if (!contact_->run(x_, held_, report, &b)) return false;
+  for (RankOne& one : ones_) one.scale *= weight;
+  if (!contact_->run(x_, held_, report, &b, ones_)) return false;
   trial_ = x_ - trial_;
   v_ += trial_ / h;
   if (guard_) guard_->note_unforeseen(trial_);
@@ -210,11 +215,11 @@ FactorStatus ConjacStepper::factor(const VecX& x, Rung rung, StepReport& report)
       add_tangential_stiffness(*model()->colliders(), problem().end, x, options_.tangential, H_);
     if (rung == Rung::projected_with_inertia) model()->mass().add_to(H_, 1 / (problem().h * problem().h));
     if (projects) report.projected_iterations = 1;
-    if (moving_.moves) H_.multiply(moving_.v, pull_);
+    if (moving_.moves) multiply_H(moving_.v, pull_);
     W_.resize(x.size(), joints_);
     for (Eigen::Index j = 0; j < joints_; ++j) {
       scratch_ = B_.col(j);
-      H_.multiply(scratch_, trial_);
+      multiply_H(scratch_, trial_);
       W_.col(j) = trial_;
     }
     H_.eliminate(held_);
@@ -250,6 +255,7 @@ void ConjacStepper::condense() {
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     for (int c = 0; c < 3; ++c)
       if (held_[3 * at(dynamic_[k]) + at(c)]) J_.col(3 * static_cast<Eigen::Index>(k) + c).setZero();
+  add_rank_ones();
 
   const bool moves = moving_.moves;
   U_.resize(n, joints_ + (moves ? 2 : 1));
@@ -263,6 +269,32 @@ void ConjacStepper::condense() {
     moved_ = moving_.v + U_.col(joints_);
   else
     moved_.setZero(n);
+}
+
+/// H_qq and J with the matrices of rank one, of which the factor knows nothing. With y = H_qq^{-1} u_q, a = u_q . y and
+/// w = J^T u, a matrix c u u^T beside H takes y w^T/(1/c + a) from J, and adds w w^T/(1/c + a) to J^T H J.
+void ConjacStepper::add_rank_ones() {
+  update_.clear();
+  reduced_ones_.resize(0, 0);
+  if (ones_.empty()) return;
+  std::vector<RankOne> quasistatic = ones_;
+  for (RankOne& one : quasistatic) one.vector = one.vector.cwiseProduct(is_quasistatic_);
+  update_.set(quasistatic, [&](MatView columns) { solve_quasistatic(columns); });
+  const Eigen::Index columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
+  if (update_.none() || columns == 0) return;
+  MatX free(J_.rows(), static_cast<Eigen::Index>(ones_.size()));
+  Eigen::Index count = 0;
+  for (const RankOne& one : ones_)
+    if (one.scale > 0) free.col(count++) = one.vector;
+  reduced_ones_.setZero(columns, count);
+  add_transposed_product(1, J_.leftCols(columns), free.leftCols(count), reduced_ones_);
+  add_product(-1, update_.solved(), update_.coefficients(reduced_ones_.transpose()), J_.leftCols(columns));
+}
+
+/// H as it is before held unknowns leave it.
+void ConjacStepper::multiply_H(const VecX& x, VecX& result) const {
+  H_.multiply(x, result);
+  for (const RankOne& one : ones_) result += one.scale * one.vector.dot(x) * one.vector;
 }
 
 /// The forces that quasistatic nodes are out of balance by: f_q, in the frame of pieces that float as it accelerates
@@ -284,12 +316,18 @@ void ConjacStepper::imbalance(const VecX& f, VecX& result) {
 /// In place: the columns, zero outside q, become H_qq^{-1} times them.
 void ConjacStepper::solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B) {
   cholesky_.solve(B);
-  if (dynamic_.empty()) return;
+  if (dynamic_.empty()) return update_.apply(B);
   const Eigen::Index columns = 3 * static_cast<Eigen::Index>(dynamic_.size());
   at_dynamic_.resize(columns, B.cols());
   for (std::size_t k = 0; k < dynamic_.size(); ++k)
     at_dynamic_.middleRows<3>(3 * static_cast<Eigen::Index>(k)) = B.middleRows<3>(3 * Eigen::Index(dynamic_[k]));
   add_product(-1, J_.leftCols(columns), at_dynamic_, B);
+  if (reduced_ones_.size() > 0) {  // J has what gas takes from it, which is no part of this factor's
+    product_.setZero(reduced_ones_.cols(), B.cols());
+    add_transposed_product(1, reduced_ones_, at_dynamic_, product_);
+    add_product(-1, update_.solved(), update_.coefficients(product_), B);
+  }
+  update_.apply(B);
 }
 
 void ConjacStepper::find_link_rows() {
@@ -353,6 +391,9 @@ bool ConjacStepper::reduce() {
   if (of_nodes > 0) {
     stiffness_.topLeftCorner(of_nodes, of_nodes) = cholesky_.schur_complement();
     stiffness_.diagonal().head(of_nodes).array() -= shift_;
+    if (reduced_ones_.size() > 0)
+      add_product(1, reduced_ones_, update_.coefficients(reduced_ones_.transpose()),
+                  stiffness_.topLeftCorner(of_nodes, of_nodes));
   }
   if (joints_ > 0) {
     multiply_J_transposed(W_, stiffness_.rightCols(joints_));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pliant/math/dense.hpp"
+#include "pliant/sim/rank_one.hpp"
 #include "pliant/solvers/conjac/dynamic_nodes.hpp"
 #include "pliant/solvers/conjac/linearly_implicit_stepper.hpp"
 
@@ -67,6 +68,8 @@ class ConjacStepper final : public Stepper {
   double correct(VecX& x, double length, StepReport& report);
   void solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B);
   void find_link_rows();
+  void add_rank_ones();
+  void multiply_H(const VecX& x, VecX& result) const;
   void multiply_J_transposed(const Eigen::MatrixXd& right, Eigen::Ref<Eigen::MatrixXd> out);
   void end_links();
   double find_forces(const VecX& x, VecX& f);
@@ -111,6 +114,9 @@ class ConjacStepper final : public Stepper {
   BlockMatrix without_contact_;
 
   BlockMatrix H_;
+  std::vector<RankOne> ones_;  ///< what H has besides, over all unknowns, N/m
+  RankOneUpdate update_;       ///< of H_qq by these
+  MatX reduced_ones_;          ///< J^T times their vectors, with J as it was without them
   std::shared_ptr<const BlockPattern> analysed_pattern_;
   SparseCholesky cholesky_;
   Rung rung_ = Rung::exact;

@@ -31,6 +31,8 @@ void LinearlyImplicitStepper::take_step(Solution& solution, StepReport& report) 
   {
     const Stopwatch assembly(report.seconds.assembly);
     forces(potential(), frame_.x(), f_);
+    const std::span<const RankOne> ones = potential().find_rank_ones(frame_.x());
+    ones_.assign(ones.begin(), ones.end());
   }
   if (!solve(report)) return;
   solution.x = frame_.x() + problem().h * v_;
@@ -56,7 +58,9 @@ std::string LinearlyImplicitStepper::remedy() const {
 /// The velocities change with the positions.
 void LinearlyImplicitStepper::solve_contact(Solution& solution, StepReport& report) {
   scratch_ = solution.x;
-  if (contact_->run(solution.x, problem().boundary.fixed, report)) solution.v += (solution.x - scratch_) / problem().h;
+  for (RankOne& one : ones_) one.scale *= options_.beta;
+  if (contact_->run(solution.x, problem().boundary.fixed, report, nullptr, ones_))
+    solution.v += (solution.x - scratch_) / problem().h;
 }
 
 /// A = M + h D + beta h^2 H over all unknowns, and the right-hand side M (v0 - u) + h f - h D u, from which prescribed
@@ -85,9 +89,21 @@ void LinearlyImplicitStepper::assemble(Projection projection, StepReport& report
   if (prescribed_.moves) {
     A_.multiply(prescribed_.v, coupling_);
     v_ -= coupling_;
+    for (const RankOne& one : ones_) v_ -= scale * one.scale * one.vector.dot(prescribed_.v) * one.vector;
   }
   for (Index i : problem().fixed) v_[i] = prescribed_.v[i];
   A_.eliminate(problem().boundary.fixed);
+}
+
+/// What gas adds to the matrix, which couples all nodes of a wall.
+void LinearlyImplicitStepper::add_rank_ones() {
+  if (ones_.empty()) return;
+  std::vector<RankOne> scaled = ones_;
+  for (RankOne& one : scaled) {
+    one.scale *= options_.beta * problem().h * problem().h;
+    potential().clear_prescribed(one.vector);
+  }
+  pliant::add_rank_ones(cholesky_, scaled, v_);
 }
 
 FactorStatus LinearlyImplicitStepper::factor(Factorisation kind, StepReport& report) {
@@ -115,6 +131,7 @@ bool LinearlyImplicitStepper::solve(StepReport& report) {
   if (status == FactorStatus::ok) {
     const Stopwatch watch(report.seconds.solve);
     cholesky_.solve(v_);
+    add_rank_ones();
     return true;
   }
   end_without_factor(report, status, cholesky_, "the matrix of the step");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/rank_one.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/conjac/linearised_step.hpp"
 #include "pliant/solvers/conjac/turning_frame.hpp"
@@ -44,6 +45,7 @@ class LinearlyImplicitStepper final : public Stepper {
  private:
   void take_step(Solution& solution, StepReport& report);
   void assemble(Projection projection, StepReport& report);
+  void add_rank_ones();
   FactorStatus factor(Factorisation kind, StepReport& report);
   bool solve(StepReport& report);
   void solve_contact(Solution& solution, StepReport& report);
@@ -56,6 +58,7 @@ class LinearlyImplicitStepper final : public Stepper {
   BlockMatrix A_;
   SparseCholesky cholesky_;
   bool analysed_ = false;
+  std::vector<RankOne> ones_;  ///< of the stiffness, over all unknowns, N/m
   VecX f_, momentum_, coupling_, v_, scratch_;
 };
 

@@ -23,9 +23,11 @@ ContactSolve::ContactSolve(IncrementalPotential& potential, const std::shared_pt
                            const ContactSolveOptions& options)
     : potential_(potential), quadratic_(potential), minimiser_(quadratic_, model, minimiser_options(options)) {}
 
-bool ContactSolve::run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* b) {
+bool ContactSolve::run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* b,
+                       std::span<const RankOne> ones) {
   quadratic_.begin(y, held);
   if (b) quadratic_.set_force(*b);
+  quadratic_.set_rank_ones(ones);
   if (meets_nothing(y)) return true;
   find_start();
   StepReport solved;

@@ -25,7 +25,9 @@ class ContactSolve {
   /// Turns y, where the family's step would lead without contact, into where it leads with it; the unknowns `held` have
   /// to get to where they are in y. `b`, if any, is the gradient (N) that the family's quadratic has at y. The report
   /// counts the iterations, and has another outcome than before where not all went well. False: y is not a state.
-  bool run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* b = nullptr);
+  /// `ones` is what the family's matrix has besides matrix(), N/m.
+  bool run(VecX& y, const std::vector<std::uint8_t>& held, StepReport& report, const VecX* b = nullptr,
+           std::span<const RankOne> ones = {});
 
  private:
   bool meets_nothing(const VecX& y);

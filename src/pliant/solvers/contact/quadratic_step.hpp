@@ -9,7 +9,8 @@ namespace pliant {
 ///
 ///   Q(x) = 1/2 (x - y)^T A (x - y) + b^T (x - y) + contact and friction at x
 ///
-/// is the same step with contact in it, as it is and not linearised. b is zero, unless y is not quite the minimum (a
+/// is the same step with contact in it, as it is and not linearised. What of A couples all nodes of a surface is kept
+/// apart, as rank_ones(). b is zero, unless y is not quite the minimum (a
 /// matrix that is stale in parts), or the family has linearised contact in its own system, which has to be taken off.
 class QuadraticStep final : public StepFunction {
  public:
@@ -20,6 +21,8 @@ class QuadraticStep final : public StepFunction {
   /// Begins with the potential's problem; prescribed are the unknowns `held`, at their places in y.
   void begin(const VecX& y, const std::vector<std::uint8_t>& held);
   void set_force(const VecX& b) { b_ = b; }
+  /// What A has besides matrix(), over all unknowns, N/m.
+  void set_rank_ones(std::span<const RankOne> ones);
 
   const VecX& free_step() const { return y_; }
   const Model& model() const override { return potential_.model(); }
@@ -27,6 +30,7 @@ class QuadraticStep final : public StepFunction {
   ContactStep* contact() override { return potential_.contact(); }
   double gradient(const VecX& x, VecX& g) override;
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A, Drive* drive) override;
+  std::span<const RankOne> rank_ones() const override { return free_ones_; }
   void rest_stiffness(BlockMatrix& A) override { potential_.rest_stiffness(A); }
   void rest_hessian(BlockMatrix& A) override { potential_.rest_hessian(A); }
 
@@ -35,7 +39,8 @@ class QuadraticStep final : public StepFunction {
   StepProblem problem_;
   BlockMatrix A_;
   VecX y_, b_;
-  VecX offset_;  ///< scratch
+  std::vector<RankOne> ones_, free_ones_;  ///< the latter zero where prescribed
+  VecX offset_;                            ///< scratch
 };
 
 }  // namespace pliant

@@ -24,8 +24,7 @@ const ChoiceNames<Projection> kProjections = {
 
 SolverSupport newton_support() {
   return {.integrators = {Integrator::implicit_euler, Integrator::implicit_midpoint, Integrator::quasistatic},
-          .contact = {Integrator::implicit_euler, Integrator::quasistatic},
-          .gas = true};
+          .contact = {Integrator::implicit_euler, Integrator::quasistatic}};
 }
 
 BoundSettings<NewtonOptions> newton_settings() {

@@ -21,7 +21,8 @@ constexpr double kTouching = 0.01;
 bool goes_by_residual(const Model& model, CorrectionKind kind) {
   const bool has_rigid =
       std::any_of(model.bodies().begin(), model.bodies().end(), [](const Body& body) { return body.rigid != nullptr; });
-  return kind == CorrectionKind::automatic || (kind == CorrectionKind::contact && (model.contact() || has_rigid));
+  return kind == CorrectionKind::automatic ||
+         (kind == CorrectionKind::contact && (model.contact() || has_rigid || has_gas(model)));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace pliant::pbd {
 enum class CorrectionKind {
   none,       ///< never
   rescue,     ///< where sweeps failed or left elements inverted
-  contact,    ///< and, in models with contact or rigid bodies, where the residual says that they may be far off
+  contact,    ///< and, in models with contact, rigid bodies or gas, where the residual says that they may be far off
   automatic,  ///< the same in any model
 };
 

@@ -27,7 +27,8 @@ SolverSupport stress_support() {
           .cloth = false,
           .highest_order = 1,
           .consistent_mass = false,
-          .energies = false};
+          .energies = false,
+          .quasistatic_gas = false};  // nothing ends what sweeps leave over there, and gas is stiff
 }
 /// Constraints take laws that can be written as two of them.
 SolverSupport constraint_support() {
@@ -44,6 +45,7 @@ SolverSupport any_law(SolverSupport supports) {
 SolverSupport on_grid(SolverSupport supports) {
   supports.integrators = {Integrator::implicit_euler};
   supports.own_contact = "through the grid";
+  supports.gas = false;  // the unknowns are nodes of a grid, which has no walls
   return supports;
 }
 
@@ -91,7 +93,7 @@ BoundSettings<pbd::CorrectionOptions> correction_settings() {
       .add_choice({.name = "correction",
                    .summary = "when steps of Newton's method by conjugate gradients end an implicit step; none: sweeps "
                               "alone; rescue: where these fail or invert elements; contact: and, in models with "
-                              "contact or rigid bodies, where their residual may move bodies by more than "
+                              "contact, rigid bodies or gas, where their residual may move bodies by more than "
                               "correction_tolerance; "
                               "automatic: the same in any model"},
                   kCorrectionNames, &O::kind)

@@ -80,6 +80,7 @@ void PxpbdStepper::relax(IncrementalPotential& potential, StepReport& report) {
     if (nodes_.begin_step(problem)) elements_.set_metric(nodes_.inverse_masses());
     colliders_.begin_step(problem.end, problem.h);
     springs_.begin_step(problem.grabs, model()->ties(), problem.x_n, problem.end, problem.h);
+    gases_.begin_step(problem);
     convergence_.begin_step(problem);
     local_->begin_step({problem.h, problem.x_n, problem.activation, problem.start_activation});
   }
@@ -162,8 +163,8 @@ PxpbdStepper::SweepsEnd PxpbdStepper::iterate(StepReport& report) {
   return SweepsEnd::spent;
 }
 
-/// One iteration of Algorithms 1 and 2: every element once, then springs and what is grabbed, and every node that may
-/// touch a collider.
+/// One iteration of Algorithms 1 and 2: gas, every element once, then springs and what is grabbed, and every node that
+/// may touch a collider.
 void PxpbdStepper::sweep() {
   if (!colours_ || coloured_for_ != elements_.sorts()) {
     std::vector<Index> batches;
@@ -171,6 +172,7 @@ void PxpbdStepper::sweep() {
     colours_ = std::make_unique<Stages>(std::move(batches), kBatchGrain);
     coloured_for_ = elements_.sorts();
   }
+  gases_.update(nodes_.data(), nodes_.axes());
   colours_->run([&](Index colour, Index begin, Index end) {
     const Index first = elements_.colour(colour).begin;
     for (Index b = first + begin; b < first + end; ++b) {
@@ -227,6 +229,9 @@ void PxpbdStepper::measure_system(Residuals& residuals) {
   nodes_.inertia(primal_);
   colliders_.add_to(primal_, nodes_);
   springs_.for_impulses([&](Index i, int axis, double impulse) {
+    if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
+  });
+  gases_.for_impulses([&](Index i, int axis, double impulse) {
     if (nodes_.inverse_mass(i, axis) > 0) primal_[3 * i + axis] += impulse;
   });
   if (contact_)

@@ -7,6 +7,7 @@
 #include "pliant/solvers/pxpbd/collider_forces.hpp"
 #include "pliant/solvers/pxpbd/contact_forces.hpp"
 #include "pliant/solvers/pxpbd/correction.hpp"
+#include "pliant/solvers/pxpbd/gas_forces.hpp"
 #include "pliant/solvers/pxpbd/local_update.hpp"
 #include "pliant/solvers/pxpbd/nodes.hpp"
 #include "pliant/solvers/pxpbd/spring_forces.hpp"
@@ -71,6 +72,7 @@ class PxpbdStepper final : public Stepper {
   pbd::Nodes nodes_;
   pbd::ColliderForces colliders_;
   pbd::SpringForces springs_;
+  pbd::GasForces gases_;
   std::optional<pbd::ContactForces> contact_;
   std::unique_ptr<pbd::LocalUpdate> local_;
   std::optional<pbd::Correction> correction_;

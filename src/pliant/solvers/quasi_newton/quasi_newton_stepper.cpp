@@ -27,7 +27,8 @@ QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const
       convergence_(this->model(), options.criterion),
       hessian_(make_initial_hessian(this->model(), options.hessian)),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
-      rho_(options.spectral_radius) {
+      rho_(options.spectral_radius),
+      has_gas_(pliant::has_gas(*this->model())) {
   // Newton's method, where it is needed, meets the criterion that was asked for, or its own default.
   if (this->model()->contact())
     contact_.emplace(potential(), options.stops_early ? options.criterion : NewtonOptions().criterion,
@@ -63,11 +64,17 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     if (!contact_ && has_free_modes(*model()) && !hessian_->update(potential(), current_.x, report))
       return report.end(Outcome::budget_spent, "the matrix with rigid bodies or what slides could not be factorised");
     if (rescue_ && !follow(report)) return;
+    if (has_gas_) take_in_gas();
     history::Descent descent;
     {
       const Stopwatch watch(report.seconds.solve);
       descent = lbfgs_.direction(
-          current_.gradient, [&](const VecX& q, VecX& r) { hessian_->solve(q, lbfgs_, r); }, dx_);
+          current_.gradient,
+          [&](const VecX& q, VecX& r) {
+            hessian_->solve(q, lbfgs_, r);
+            gas_.apply(r);
+          },
+          dx_);
     }
     if (!std::isfinite(descent.largest)) return report.end(Outcome::not_finite, "the direction is not finite");
     ++report.iterations;
@@ -113,6 +120,7 @@ bool QuasiNewtonStepper::prepare(StepReport& report) {
 bool QuasiNewtonStepper::find_start(StepReport& report) {
   const Stopwatch watch(report.seconds.assembly);
   lbfgs_.forget();
+  gas_.clear();
   rescue_ = ended_by_newton_ = false;
   omega_ = 1;
   plain_iterations_ = friction_iterations_ = 0;
@@ -153,6 +161,25 @@ bool QuasiNewtonStepper::follow(StepReport& report) {
   if (hessian_->follow(potential(), current_.x, damping_)) return true;
   report.end(Outcome::budget_spent, "elements are stretched too far, and the Hessian could not be factorised there");
   return false;
+}
+
+/// Gas couples all nodes of a wall, mostly more stiffly than the wall is: no matrix without it comes near the Hessian.
+/// What it adds stays for the step, as the matrix does, and is found anew where that changes.
+void QuasiNewtonStepper::take_in_gas() {
+  const bool changes =
+      contact_ || rescue_ || has_free_modes(*model()) || options_.hessian.kind == InitialHessianKind::scaled_identity;
+  if (!gas_.none() && !changes) return;
+  const std::span<const RankOne> found = potential().find_rank_ones(current_.x);
+  std::vector<RankOne> ones(found.begin(), found.end());
+  for (RankOne& one : ones) potential().clear_prescribed(one.vector);
+  VecX q, r;
+  gas_.set(ones, [&](MatView columns) {
+    for (Eigen::Index c = 0; c < columns.cols(); ++c) {
+      q = columns.col(c);
+      hessian_->solve(q, lbfgs_, r);
+      columns.col(c) = r;
+    }
+  });
 }
 
 /// Whether the next iteration, if it takes as long as the last, would end after the limit. One there is always.

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "pliant/sim/rank_one.hpp"
 #include "pliant/solvers/quasi_newton/contact_descent.hpp"
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 
@@ -60,6 +61,7 @@ class QuasiNewtonStepper final : public Stepper {
   bool renew_friction(const StepReport& report);
   void forget_other_contacts();
   void estimate_spectral_radius();
+  void take_in_gas();
 
   QuasiNewtonOptions options_;
   ConvergenceTest convergence_;
@@ -73,6 +75,8 @@ class QuasiNewtonStepper final : public Stepper {
   bool rescue_ = false;           ///< for the rest of the step the matrix is made anew at every iterate
   double damping_ = 0;            ///< of these matrices
   double rho_ = 0, omega_ = 1;
+  bool has_gas_;
+  RankOneUpdate gas_;                                   ///< what gas adds to the matrix
   int friction_iterations_ = 0;                         ///< how often friction was renewed in this step
   int plain_iterations_ = 0;                            ///< since Chebyshev's acceleration began
   std::chrono::steady_clock::time_point begin_, last_;  ///< of the step and of its last iteration

@@ -57,6 +57,7 @@ WarpCancelingStepper::WarpCancelingStepper(std::shared_ptr<const Model> model, c
       colliders_(options.colliders == ColliderTreatment::in_matrix ? this->model()->colliders() : nullptr),
       contact_(this->model(), options.colliders == ColliderTreatment::as_forces ? this->model()->colliders() : nullptr,
                options.contact),
+      has_gas_(pliant::has_gas(*this->model())),
       keeps_updates_(refreshes_in_parts(*this->model(), options)),
       refreshed_(at(elements_.elements()), 0.0) {
   // Newton's method knows nothing of the family's own contact.
@@ -293,7 +294,7 @@ FactorStatus WarpCancelingStepper::refresh(Stages& stages, StepReport& report) {
 
 /// change_ = R A~^{-1} R^T rhs
 void WarpCancelingStepper::solve_directly() {
-  if (!problem().grabs.empty() || model()->ties()) return solve_with_springs();
+  if (!problem().grabs.empty() || model()->ties() || has_gas_) return solve_with_springs();
   change_ = rhs_;
   apply_inverse(change_);
 }
@@ -313,11 +314,25 @@ void WarpCancelingStepper::apply_inverse(Eigen::Ref<Eigen::MatrixXd> columns) {
   turn([&](Index i) -> const Mat3& { return R[at(i)]; });
 }
 
-/// The columns of grabs, then of springs and attachments, linearised where the right-hand side is.
+/// What gas adds to the stiffness where the right-hand side is, zero where prescribed, N/m. It couples all nodes of a
+/// wall, and is no part of the matrix.
+std::vector<RankOne> WarpCancelingStepper::gases_at_prediction() {
+  if (!has_gas_) return {};
+  scratch_ = problem().x_n + problem().h * predicted_;
+  const std::span<const RankOne> found = potential().find_rank_ones(scratch_);
+  std::vector<RankOne> gases(found.begin(), found.end());
+  std::erase_if(gases, [](const RankOne& gas) { return !std::isfinite(gas.scale); });  // the step is beyond repair
+  for (RankOne& gas : gases) potential().clear_prescribed(gas.vector);
+  return gases;
+}
+
+/// The columns of grabs, of gases, then of springs and attachments, linearised where the right-hand side is.
 Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
   const TieEnergy* ties = model()->ties();
   const auto grabs = 3 * static_cast<Eigen::Index>(problem().grabs.size());
-  const auto most = grabs + 3 * static_cast<Eigen::Index>(ties ? ties->ties().size() : 0);
+  const std::vector<RankOne> gases = gases_at_prediction();
+  const auto most =
+      grabs + static_cast<Eigen::Index>(gases.size()) + 3 * static_cast<Eigen::Index>(ties ? ties->ties().size() : 0);
   Eigen::MatrixXd WS = Eigen::MatrixXd::Zero(rhs_.size(), most);
   const auto put = [&](Eigen::Index column, Index of, int axis, double value) {
     const Eigen::Index i = 3 * Eigen::Index(of) + axis;
@@ -328,8 +343,9 @@ Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
     for (std::size_t a = 0; a < 3; ++a)
       put(c, grab.nodes[a], static_cast<int>(c % 3), std::sqrt(grab.stiffness) * grab.weights[a]);
   }
-  if (!ties) return WS;
   Eigen::Index count = grabs;
+  for (const RankOne& gas : gases) WS.col(count++) = problem().h * std::sqrt(gas.scale) * gas.vector;
+  if (!ties) return WS;
   const VecX x = problem().x_n + problem().h * predicted_;
   for (std::size_t t = 0; t < ties->ties().size(); ++t) {
     const Tie& tie = ties->ties()[t];
@@ -346,8 +362,8 @@ Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
   return WS.leftCols(count);
 }
 
-/// The same with the springs of grabs and ties in the matrix. With W a column w for each of them and each axis, S^2 =
-/// h^2 k on the diagonal and B the inverse without them,
+/// The same with gas and the springs of grabs and ties in the matrix. With W a column w for each of them and each axis,
+/// S^2 = h^2 k on the diagonal and B the inverse without them,
 /// (B^{-1} + W S^2 W^T)^{-1} b = y - B W S (1 + S W^T B W S)^{-1} S W^T y, y = B b.
 void WarpCancelingStepper::solve_with_springs() {
   const Eigen::MatrixXd WS = spring_columns();
@@ -415,23 +431,55 @@ bool WarpCancelingStepper::solve_iteratively(StepReport& report) {
     for (Index i : problem().fixed) scratch_[i] = 0;
     reference = scratch_.norm();
   }
+  if (has_gas_) return solve_with_gas(reference, report);
   const double start = rhs_.norm();
-  change_.setZero(rhs_.size());
-  if (start > 0) {
-    PcgOptions options = options_.pcg;
-    options.tolerance *= reference / start;
-    const PcgReport pcg = pcg_.solve(product_, rhs_, change_, *preconditioner_, options);
-    report.linear_iterations = pcg.iterations;
-    if (pcg.outcome == PcgOutcome::not_finite || pcg.outcome == PcgOutcome::negative_curvature) {
-      report.end(Outcome::not_finite, "the iterates of conjugate gradients overflowed");
-      return false;
-    }
-    if (pcg.outcome == PcgOutcome::iteration_limit) {
-      report.end(Outcome::iteration_limit,
-                 fmt::format("conjugate gradients left a residual of {:.2g} after {} iterations",
-                             pcg.residual * start / reference, pcg.iterations));
-    }
+  PcgOptions options = options_.pcg;
+  if (start > 0) options.tolerance *= reference / start;
+  return solve_one(rhs_, options, start / reference, change_, report);
+}
+
+/// By conjugate gradients, from zero. `shown`: what residuals are multiplied by for people.
+bool WarpCancelingStepper::solve_one(const VecX& rhs, const PcgOptions& options, double shown, VecX& x,
+                                     StepReport& report) {
+  x.setZero(rhs.size());
+  if (!(rhs.squaredNorm() > 0)) return true;
+  const PcgReport pcg = pcg_.solve(product_, rhs, x, *preconditioner_, options);
+  report.linear_iterations += pcg.iterations;
+  if (pcg.outcome == PcgOutcome::not_finite || pcg.outcome == PcgOutcome::negative_curvature) {
+    report.end(Outcome::not_finite, "the iterates of conjugate gradients overflowed");
+    return false;
   }
+  if (pcg.outcome == PcgOutcome::iteration_limit)
+    report.end(Outcome::iteration_limit,
+               fmt::format("conjugate gradients left a residual of {:.2g} after {} iterations", pcg.residual * shown,
+                           pcg.iterations));
+  return true;
+}
+
+/// The same with gas, as in solve_with_springs(). What the system without gas gives way to, and gas does not, is
+/// subtracted again: it is to be as much more accurate.
+bool WarpCancelingStepper::solve_with_gas(double reference, StepReport& report) {
+  constexpr double kColumn = 1e-10;
+  const std::vector<RankOne> gases = gases_at_prediction();
+  const auto count = static_cast<Eigen::Index>(gases.size());
+  MatX W(rhs_.size(), count), Z(rhs_.size(), count), coupling = MatX::Identity(count, count);
+  PcgOptions options = options_.pcg;
+  options.tolerance = kColumn;
+  for (Eigen::Index c = 0; c < count; ++c) {
+    const RankOne& gas = gases[at(c)];
+    scratch_ = problem().h * std::sqrt(gas.scale) * gas.vector;
+    W.col(c) = scratch_;
+    if (!solve_one(scratch_, options, 1, change_, report)) return false;
+    Z.col(c) = change_;
+  }
+  add_transposed_product(1, W, Z, coupling);
+  const double start = rhs_.norm();
+  options.tolerance = options_.pcg.tolerance / coupling.diagonal().maxCoeff();
+  if (start > 0) options.tolerance *= reference / start;
+  if (!solve_one(rhs_, options, start / reference, change_, report)) return false;
+  DenseLdlt factor;
+  factor.factor(coupling);
+  change_ -= Z * factor.solve(W.transpose() * change_);
   return true;
 }
 
@@ -477,12 +525,14 @@ bool WarpCancelingStepper::solve_contact(StepReport& report) {
   A = (present_ ? *present_ : matrix_).matrix();
   for (double& a : A.values()) a /= h * h;
   add_spring_hessians(A);
+  const std::vector<RankOne> gases = gases_at_prediction();
   scratch_ = solved_v_ - predicted_;
   VecX b;
   A.multiply(scratch_, b);
+  for (const RankOne& gas : gases) b += gas.scale * gas.vector.dot(scratch_) * gas.vector;
   b = h * b - rhs_ / h;
   scratch_ = next_x_;
-  if (!contact_solve_->run(next_x_, problem().boundary.fixed, report, &b)) return false;
+  if (!contact_solve_->run(next_x_, problem().boundary.fixed, report, &b, gases)) return false;
   next_v_ += (next_x_ - scratch_) / h;
   return true;
 }

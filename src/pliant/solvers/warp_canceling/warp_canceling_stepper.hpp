@@ -95,6 +95,9 @@ class WarpCancelingStepper final : public Stepper {
   void solve_with_springs();
   void add_spring_hessians(BlockMatrix& A);
   bool solve_iteratively(StepReport& report);
+  bool solve_one(const VecX& rhs, const PcgOptions& options, double shown, VecX& x, StepReport& report);
+  bool solve_with_gas(double reference, StepReport& report);
+  std::vector<RankOne> gases_at_prediction();
   void correct_rigid_motion();
   void damp();
   bool turns() const { return options_.turning == Turning::exact && !parts_.none(); }
@@ -126,7 +129,8 @@ class WarpCancelingStepper final : public Stepper {
 
   MatrixKey made_for_;              ///< the matrix at hand
   std::vector<std::uint8_t> held_;  ///< per node: an unknown of it is prescribed
-  bool keeps_updates_ = false;      ///< whether parts of the factor can be made anew
+  bool has_gas_ = false;
+  bool keeps_updates_ = false;  ///< whether parts of the factor can be made anew
   // What the last step left behind: its state with rotations and forces, and what the matrix was applied to.
   VecX x_, v_, change_, elastic_force_;
   double elastic_energy_ = 0;
