@@ -588,6 +588,13 @@ test("a finished run is played, with a time slider", async () => {
     await film.waitFor();
     assert.equal(await film.inputValue(), "11");
     assert.equal(await page.locator("figure.plot:visible", { hasText: "Energy" }).count(), 0, "frames hold no energies");
+    await evaluate(page, () => window.pliant.app.setColour("stress"));
+    await page.locator(".legend").waitFor();
+    for (const width of [1280, 1000, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [legend, transport] = await evaluate(page, () => [".legend", ".transport"].map((name) => document.querySelector(name).getBoundingClientRect().toJSON()));
+      assert.ok(legend.bottom <= transport.top || legend.left >= transport.right, `the slider covers the legend at ${width} pixels`);
+    }
     assert.deepEqual(page.complaints, []);
     await page.close();
   } finally {
