@@ -83,6 +83,15 @@ TEST(Film, ShowsVisualMeshesSpringsAndProbesAsTheRunHadThem) {
       EXPECT_NEAR(played_view["springs"][0][end][k].get<double>(), live_view["springs"][0][end][k].get<double>(), 1e-6);
 }
 
+TEST(Film, ARigidBodyHasNeitherStressNorStretch) {
+  Film alone(finished_run("film_without_rigid", 3)), film(finished_run("film_rigid", 3, testing::kSpinningBlock));
+  EXPECT_EQ(film.describe()["bodies"][1]["kind"], "rigid");
+  EXPECT_EQ(film.describe()["bodies"][1]["uncoloured"].size(), 2U);
+  for (Film* each : {&alone, &film}) each->seek(3);
+  for (const Colour colour : {Colour::stress, Colour::stretch})
+    EXPECT_NEAR(film.draw(0, colour).high, alone.draw(0, colour).high, 1e-3 * alone.draw(0, colour).high);
+}
+
 TEST(Film, FollowsACutByAnotherSurface) {
   Film film(finished_run("film_cut", 6, "[[cut]]\ntime = 0.04\nplane = {point = [1, 0, 0], normal = [1, 0, 0]}\n"));
   const std::uint32_t revision = film.revision();

@@ -156,6 +156,23 @@ TEST(LiveScene, ChangesOfPropertiesKeepPositionsAndVelocities) {
   EXPECT_EQ(message_of([&] { live.set_stiffness(3, 2); }), "there is no body 3; they are numbered 0 to 0");
 }
 
+TEST(LiveScene, ARigidBodyHasNeitherStiffnessNorStressNorStretch) {
+  LiveScene alone = beam(), live = beam(testing::kSpinningBlock);
+  for (LiveScene* each : {&alone, &live}) {
+    grab(*each, Vec3(1.9, 1.3, 0.5));
+    advance(*each, 5);
+  }
+  const auto bodies = live.describe()["bodies"];
+  EXPECT_TRUE(bodies[0]["uncoloured"].empty());
+  EXPECT_TRUE(bodies[1]["young"].is_null());
+  EXPECT_EQ(bodies[1]["uncoloured"], Json::parse(R"(["stress", "stretch"])"));
+  // The block adds nothing to the range of the beam's colours.
+  for (const Colour colour : {Colour::stress, Colour::stretch}) {
+    EXPECT_NEAR(live.draw(0, colour).high, alone.draw(0, colour).high, 1e-3 * alone.draw(0, colour).high);
+  }
+  EXPECT_EQ(message_of([&] { live.set_stiffness(1, 2); }), "body 'block' is rigid: it has no stiffness to scale");
+}
+
 TEST(LiveScene, PinsHoldWhereThingsAreUntilTheyAreTakenOut) {
   LiveScene live = beam();
   grab(live, Vec3(1.9, 1.4, 0.5));

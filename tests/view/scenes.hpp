@@ -23,6 +23,7 @@ poisson = 0.3
 density = 1000
 damping = {mass = 4}
 [[pin]]
+body = "beam"
 where = "x-min"
 [solver]
 name = "quasi-newton"
@@ -35,6 +36,14 @@ inline std::filesystem::path folder_with(const std::string& name, const std::str
   std::ofstream(folder / file) << text;
   return folder;
 }
+
+/// A rigid block beside the beam, thrown into a spin: what holds it in shape would be the greatest stress in the scene.
+inline const std::string kSpinningBlock = R"(
+[[rigid]]
+name = "block"
+box = {centre = [5, 0, 0], size = [1, 0.5, 0.5]}
+angular_velocity = [0, 0, 20]
+)";
 
 /// A visual mesh of five vertices about the beam.
 inline const std::string kRoof =

@@ -72,6 +72,7 @@ export class Hand {
     const hit = this.app.world.pick(x, y);
     if (!hit || !this.app.session.can("grab")) return false;
     const normal = this.app.world.viewDirection();
+    this.app.world.orbit.moved = true; // the view stands still under the hand, and after it
     this.held = {
       triangle: hit.triangle,
       weights: hit.weights,

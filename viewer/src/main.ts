@@ -144,8 +144,10 @@ session.on("play", (play) => {
   transport.setPlay(play);
   labels.setPlay(play, session.hello);
   const field = session.hello?.colours.find((colour) => colour.name === play.colour) ?? null;
-  world.setColourField(field);
-  legend.setField(field, world.mapOf(field?.name ?? ""));
+  const bodies = session.scene?.bodies ?? [];
+  const without = new Set(bodies.flatMap((body, i) => (field && body.uncoloured?.includes(field.name) ? [i] : [])));
+  world.setColourField(field, without);
+  legend.setField(field, world.mapOf(field?.name ?? ""), without.size, bodies.length);
   messages.setCard("This scene cannot be shown", session.scene?.source === "none" ? (play.trouble ?? "No scene is open.") : null);
   stage.classList.toggle("comparing", play.compare);
   if (!linkApplied) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <limits>
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/file_content.hpp"
@@ -233,9 +234,14 @@ void Film::set_surface(const VtkGrid& grid, const std::string& file) {
     for (const Index v : nearest_of(vertices, places)) skin_colours_.push_back(first + v);
   }
   bodies_.clear();
-  for (std::size_t b = 0; b < parts.size(); ++b)
+  rigid_cells_.clear();
+  for (std::size_t b = 0; b < parts.size(); ++b) {
+    const bool is_rigid = takes_.front().run.is_rigid(b), is_solid = parts[b].corners == 4;
+    rigid_cells_.insert(rigid_cells_.end(), parts[b].cells.size() / at(parts[b].corners), is_rigid);
     bodies_.push_back({{"name", takes_.front().run.body_name(b)},
-                       {"kind", parts[b].corners == 4 ? "solid" : "springs"},
+                       {"kind", is_rigid   ? "rigid"
+                                : is_solid ? "solid"
+                                           : "springs"},
                        {"material", ""},
                        {"young", nullptr},
                        {"poisson", nullptr},
@@ -245,7 +251,9 @@ void Film::set_surface(const VtkGrid& grid, const std::string& file) {
                        {"elements", parts[b].cells.size() / at(parts[b].corners)},
                        {"order", 1},
                        {"vertices", surface_.first_vertex[b + 1] - surface_.first_vertex[b]},
-                       {"triangles", surface_.first_triangle[b + 1] - surface_.first_triangle[b]}});
+                       {"triangles", surface_.first_triangle[b + 1] - surface_.first_triangle[b]},
+                       {"uncoloured", uncoloured(is_rigid, is_solid)}});
+  }
   ++revision_;
 }
 
@@ -260,6 +268,9 @@ void Film::show(const VtkGrid& grid, Take& take) {
   take.stress = numbers_of(find_array(grid.cell_data, "von_mises"));
   take.stretch = numbers_of(find_array(grid.cell_data, "stretch"));
   take.refreshed = numbers_of(find_array(grid.cell_data, "refreshed"));
+  for (std::vector<double>* field : {&take.stress, &take.stretch})
+    for (std::size_t e = 0; e < std::min(field->size(), rigid_cells_.size()); ++e)
+      if (rigid_cells_[e]) (*field)[e] = std::numeric_limits<double>::quiet_NaN();
 }
 
 void Film::read(std::int64_t frame) {

@@ -52,7 +52,7 @@ class Film final : public Show {
   };
   Take open(const std::filesystem::path& folder);
   void read_probes(const std::filesystem::path& file, Take& take);
-  static void show(const VtkGrid& grid, Take& take);
+  void show(const VtkGrid& grid, Take& take);
   void read(std::int64_t frame);
   void read_obstacles();
   void read_skin();
@@ -68,6 +68,7 @@ class Film final : public Show {
   std::vector<std::int64_t> connectivity_;  ///< what the surface was made of
   Surface surface_;
   Skin skin_;
+  std::vector<bool> rigid_cells_;           ///< of the frames' cells: which belong to rigid bodies
   std::vector<Index> skin_colours_;         ///< the vertex of the surface that each of its vertices is coloured as
   std::vector<std::int64_t> skin_points_;   ///< of the visual frames, for each vertex of the skin
   std::vector<std::string> probe_columns_;  ///< of the first run

@@ -2,6 +2,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "pliant/contact/tessellate.hpp"
 #include "pliant/io/catalogue_json.hpp"
@@ -42,7 +43,8 @@ Json describe_body(const Model& model, const Scene& scene, const Surface& surfac
                {"order", is_link ? 1 : scene.bodies[b].order},
                {"vertices", surface.first_vertex[b + 1] - surface.first_vertex[b]},
                {"triangles", surface.first_triangle[b + 1] - surface.first_triangle[b]}};
-  if (body.is_solid() && body.lame.size() == 1) {
+  json["uncoloured"] = uncoloured(body.rigid || is_link, body.is_solid());
+  if (body.is_solid() && !body.rigid && !is_link && body.lame.size() == 1) {
     const YoungPoisson values = young_poisson(body.law->linearised(body.lame[0]));
     json["young"] = number_or_null(values.young);
     json["poisson"] = number_or_null(values.poisson);
@@ -289,7 +291,11 @@ Drawing LiveScene::draw(int number, Colour colour) {
       for (const Body& body : model().bodies()) {
         const ElementFields fields = element_fields(body, {view.state().x, view.state().activation, view.state().time});
         const std::vector<double>& field = colour == Colour::stress ? fields.von_mises : fields.stretch;
-        of_elements.insert(of_elements.end(), field.begin(), field.end());
+        // What holds a rigid body in shape is no stress of its own, and would set the range of all others.
+        if (body.rigid || body.is_link())
+          of_elements.insert(of_elements.end(), field.size(), std::numeric_limits<double>::quiet_NaN());
+        else
+          of_elements.insert(of_elements.end(), field.begin(), field.end());
       }
       drawing.values = colours_of_elements(of_elements, Gathering::mean);
       break;

@@ -152,6 +152,7 @@ void LiveScene::set_stiffness(int body, double scale) {
   if (at(body) >= opened_.bodies.size())
     throw InputError(fmt::format("there is no body {}; they are numbered 0 to {}", body, opened_.bodies.size() - 1));
   const SceneBody& from = opened_.bodies[at(body)];
+  if (from.rigid) throw InputError(fmt::format("body '{}' is rigid: it has no stiffness to scale", from.name));
   if (!from.young_field.empty())
     throw InputError(fmt::format(
         "the stiffness of body '{}' comes element by element from its mesh; it cannot be scaled", from.name));

@@ -43,6 +43,15 @@ class Show {
 inline Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 inline Json to_json(const Vec3& v) { return Json::array({v.x(), v.y(), v.z()}); }
 
+/// The colours that a body has no values of: what is rigid does not stretch, and of springs and shells only stretch is
+/// measured.
+inline Json uncoloured(bool is_rigid, bool is_solid) {
+  Json names = Json::array();
+  if (is_rigid || !is_solid) names.push_back("stress");
+  if (is_rigid) names.push_back("stretch");
+  return names;
+}
+
 /// The range of colours follows what it shows: at once upwards, slowly down, so that it does not flicker.
 class ColourRange {
  public:

@@ -52,7 +52,7 @@ export interface SceneEntry {
 
 export interface Body {
   name: string;
-  kind: "solid" | "springs" | "link";
+  kind: "solid" | "springs" | "rigid" | "link";
   material: string;
   young: number | null;
   poisson: number | null;
@@ -63,6 +63,8 @@ export interface Body {
   order: number;
   vertices: number;
   triangles: number;
+  /** Colours it has no values of: it is drawn plain under them. */
+  uncoloured?: string[];
 }
 
 export type Ability = "play" | "grab" | "pin" | "cut" | "solver" | "compare" | "material" | "save";

@@ -16,19 +16,26 @@ export class Legend {
   private readonly summary = h("span", { class: "legend-summary" });
   private readonly bar = h("canvas", { class: "legend-bar", width: "256", height: "1", "aria-hidden": "true" });
   private readonly ticks = [h("span"), h("span"), h("span")];
+  private readonly scale = h("div", { class: "legend-ticks" }, ...this.ticks);
+  private readonly note = h("p", { class: "legend-note", hidden: true });
   private map: MapName | null = null;
   private field: ColourField | null = null;
 
   constructor() {
-    this.element = h("div", { class: "legend", hidden: true }, h("div", { class: "legend-head" }, this.title, this.summary), this.bar, h("div", { class: "legend-ticks" }, ...this.ticks));
+    this.element = h("div", { class: "legend", hidden: true }, h("div", { class: "legend-head" }, this.title, this.summary), this.bar, this.scale, this.note);
   }
 
-  setField(field: ColourField | null, map: MapName): void {
+  /** Of so many bodies, some have no values of the field. */
+  setField(field: ColourField | null, map: MapName, without: number, bodies: number): void {
     this.field = field;
     this.element.hidden = field === null;
     if (!field) return;
     this.title.textContent = fieldTitle(field.name);
     this.summary.textContent = field.summary && field.summary !== fieldTitle(field.name).toLowerCase() ? field.summary : "";
+    const none = without > 0 && without === bodies;
+    this.bar.hidden = this.scale.hidden = none;
+    this.note.hidden = without === 0;
+    this.note.textContent = none ? `Nothing here has a ${field.name}: cloth, springs and rigid bodies have none.` : "Bodies drawn plain have none.";
     if (map === this.map) return;
     this.map = map;
     const g = this.bar.getContext("2d")!;

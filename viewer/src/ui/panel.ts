@@ -31,7 +31,8 @@ export class Panel {
   private readonly releasePins: HTMLButtonElement;
   private readonly simulationOnly: HTMLElement[];
   private readonly states: HTMLElement[];
-  private stiffness: Field<number>[] = [];
+  /** Of bodies that have one. */
+  private stiffness: (Field<number> | null)[] = [];
 
   constructor(
     private readonly app: App,
@@ -109,18 +110,20 @@ export class Panel {
     const simulates = scene.source === "scene";
     for (const solver of this.solvers) solver.setScene(scene);
     for (const part of this.simulationOnly) part.hidden = !simulates;
-    this.stiffness = scene.bodies.map((body, i) =>
-      slider({
-        label: scene.bodies.length > 1 ? `Stiffness of ${body.name || `body ${i + 1}`}` : "Stiffness",
+    const soft = scene.bodies.filter((body) => body.kind !== "rigid" && body.kind !== "link");
+    this.stiffness = scene.bodies.map((body, i) => {
+      if (!soft.includes(body)) return null;
+      return slider({
+        label: soft.length > 1 ? `Stiffness of ${body.name || `body ${i + 1}`}` : "Stiffness",
         unit: "×",
         hint: "Relative to the scene's value",
         scale: ratioScale(0.01, 100),
         onpick: (value) => app.setStiffness(i, value),
         explain: (value) => (body.young ? `Young's modulus ${withUnit(body.young * value, "Pa")}` : body.material),
-      }),
-    );
+      });
+    });
     // A scene of many bodies folds its sliders away.
-    const sliders = this.stiffness.map((field) => field.element);
+    const sliders = this.stiffness.flatMap((field) => (field ? [field.element] : []));
     const folded = sliders.length > 3 ? [...sliders.slice(0, 2), h("details", { class: "more" }, h("summary", {}, `${sliders.length - 2} more bodies`), ...sliders.slice(2))] : sliders;
     this.bodies.replaceChildren(...folded);
     const nodes = scene.bodies.reduce((sum, body) => sum + (body.nodes ?? 0), 0);
@@ -155,7 +158,7 @@ export class Panel {
     this.strength.show(play.strength);
     this.strength.setDisabled(!session.can("grab"));
     play.stiffness.forEach((scale, i) => this.stiffness[i]?.show(scale));
-    this.stiffness.forEach((field) => field.setDisabled(!session.can("material")));
+    this.stiffness.forEach((field) => field?.setDisabled(!session.can("material")));
     this.colour.show(play.colour ?? "");
     this.pins.textContent = play.pins === 0 ? "Nothing pinned by hand" : play.pins === 1 ? "1 pin by hand" : `${play.pins} pins by hand`;
     this.releasePins.disabled = play.pins === 0;

@@ -19,6 +19,7 @@ interface Palette {
   faint: string;
   line: string;
   budget: string;
+  ground: string;
   views: string[];
   stages: string[];
   energies: string[];
@@ -189,7 +190,12 @@ export class Plots {
       horizontal(g, y(this.budget), width);
       g.setLineDash([]);
       g.fillStyle = p.budget;
+      g.strokeStyle = p.ground;
+      g.lineWidth = 3;
+      g.lineJoin = "round";
       g.textAlign = "right";
+      // Bars must not make it illegible.
+      g.strokeText(`budget ${plain(this.budget)} ms`, width - 2, y(this.budget) - 3);
       g.fillText(`budget ${plain(this.budget)} ms`, width - 2, y(this.budget) - 3);
     }
     this.time.value.textContent = last ? `${last.views.map((v) => plain(v.ms.total ?? 0)).join(" · ")} ms` : "";
@@ -260,7 +266,7 @@ export class Plots {
     }
     this.residual.value.textContent = last ? `${last.views.map((v) => plain(v.residuals.acceleration ?? NaN)).join(" · ")} m/s²` : "";
     this.residual.canvas.setAttribute("aria-label", `Residual after the last step: ${this.residual.value.textContent}`);
-    this.residual.setLegend((last?.views ?? []).map((v, i) => [v.history.length > 0 ? "per iteration" : "at the end", p.views[i]!]));
+    this.residual.setLegend((last?.views ?? []).map((v, i) => [`${last?.views.length === 1 ? "" : `${"AB"[i]} `}${v.history.length > 0 ? "per iteration" : "at the end"}`, p.views[i]!]));
   }
 
   private drawEnergy(last: Sample | undefined): void {
@@ -289,7 +295,10 @@ export class Plots {
     }));
     this.drawLines(plot, lines, last);
     const now = last?.views[0] ? lines.map((line) => line.value(last.views[0]!)) : [];
-    plot.value.textContent = now.filter((v) => Number.isFinite(v)).map((v) => plain(v)).join(" · ");
+    // As many decimals as the largest of them needs: what rounding leaves of nothing is not worth its digits.
+    const finite = now.filter((v) => Number.isFinite(v));
+    const unit = 10 ** (Math.floor(Math.log10(Math.max(...finite.map(Math.abs)))) - 2);
+    plot.value.textContent = finite.map((v) => plain(unit > 0 && Math.abs(v) < unit / 2 ? 0 : v)).join(" · ");
     plot.canvas.setAttribute("aria-label", `${group.title}: ${plot.value.textContent} ${group.unit}`);
   }
 
@@ -341,6 +350,7 @@ function readPalette(): Palette {
     faint: read("--line"),
     line: read("--line-strong"),
     budget: read("--danger"),
+    ground: read("--panel"),
     views: [read("--view-a"), read("--view-b")],
     stages: [1, 2, 3, 4, 5, 6].map((i) => read(`--stage-${i}`)),
     energies: [read("--stage-3"), read("--stage-2"), read("--stage-4"), read("--text")],

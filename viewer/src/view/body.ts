@@ -26,6 +26,8 @@ export class BodyView {
   private readonly wire: LineSegments<BufferGeometry, ReturnType<typeof markMaterial>>;
   private readonly marks: Points<BufferGeometry, ReturnType<typeof markMaterial>>[];
   private colour = "#000000";
+  private bodyOf: Uint32Array = new Uint32Array();
+  private withoutField: ReadonlySet<number> = new Set();
   private open = false;
   private fine: BufferAttribute | null = null;
   private coarse: BufferAttribute | null = null;
@@ -57,8 +59,11 @@ export class BodyView {
       normal: dynamicAttribute(new Float32Array(3 * source.length), 3),
       field: dynamicAttribute(new Uint8Array(source.length), 1, true),
       tint: new BufferAttribute(this.tints(topology), 3),
+      without: dynamicAttribute(new Uint8Array(source.length), 1),
     };
     replaceGeometry(this.mesh, attributes, triangles);
+    this.bodyOf = bodiesOf(topology);
+    this.markWithout();
     this.shadow.geometry = this.mesh.geometry;
     this.fine = this.mesh.geometry.index;
     this.coarse = coarse === triangles ? this.fine : new BufferAttribute(coarse, 1);
@@ -108,6 +113,20 @@ export class BodyView {
     uniforms.mapped!.value = texture ? 1 : 0;
     if (texture) uniforms.map!.value = texture;
     (uniforms.scale!.value as Vector2).copy(scale);
+  }
+
+  /** Bodies that the field shown has no values for: they stay plain. */
+  setWithout(bodies: ReadonlySet<number>): void {
+    this.withoutField = bodies;
+    this.markWithout();
+  }
+
+  private markWithout(): void {
+    const without = this.mesh.geometry.getAttribute("without") as BufferAttribute | undefined;
+    if (!without) return;
+    const { source } = this.surface;
+    for (let i = 0; i < source.length; ++i) (without.array as Uint8Array)[i] = this.withoutField.has(this.bodyOf[source[i]!]!) ? 1 : 0;
+    without.needsUpdate = true;
   }
 
   setLook(colour: string, inside: string, wire: string, topology: Topology | null): void {
@@ -176,14 +195,20 @@ export class BodyView {
     const { source } = this.surface;
     const out = new Float32Array(3 * source.length);
     const bodies = topology.firstVertex.length - 1;
-    const bodyOf = new Uint32Array(topology.rest.length / 3);
-    for (let body = 0; body < bodies; ++body) bodyOf.fill(body, topology.firstVertex[body], topology.firstVertex[body + 1]);
+    const bodyOf = bodiesOf(topology);
     const colours = Array.from({ length: Math.max(1, bodies) }, (_, body) => {
       return new Color(bodies > 1 ? BODY_COLOURS[body % BODY_COLOURS.length]! : this.colour);
     });
     source.forEach((vertex, i) => colours[bodyOf[vertex]!]!.toArray(out, 3 * i));
     return out;
   }
+}
+
+/** The body of each vertex. */
+function bodiesOf(topology: Topology): Uint32Array {
+  const bodyOf = new Uint32Array(topology.rest.length / 3);
+  for (let body = 0; body + 1 < topology.firstVertex.length; ++body) bodyOf.fill(body, topology.firstVertex[body], topology.firstVertex[body + 1]);
+  return bodyOf;
 }
 
 function replaceGeometry(object: { geometry: BufferGeometry }, attributes: Record<string, BufferAttribute>, index: Uint32Array): void {

@@ -64,6 +64,9 @@ const LIGHT = /* glsl */ `
   }
 `;
 
+/** Of bodies that the field shown has no values for; in no colour map. */
+export const PLAIN = "#c9bda8";
+
 export function bodyMaterial(): ShaderMaterial {
   return new ShaderMaterial({
     side: DoubleSide,
@@ -75,9 +78,11 @@ export function bodyMaterial(): ShaderMaterial {
       scale: { value: new Vector2(0, 1) },
       clip: { value: new Vector4(0, 0, 0, 1e30) },
       inside: { value: new Color("#b9a58e") },
+      plain: { value: new Color(PLAIN) },
     },
     vertexShader: /* glsl */ `
       attribute float field;
+      attribute float without;
       attribute vec3 tint;
       varying vec3 vNormal;
       #ifdef CLIPPED
@@ -85,8 +90,10 @@ export function bodyMaterial(): ShaderMaterial {
       #endif
       varying vec3 vTint;
       varying float vField;
+      varying float vWithout;
       void main() {
         vNormal = normal;
+        vWithout = without;
         #ifdef CLIPPED
           vPosition = position;
         #endif
@@ -101,12 +108,14 @@ export function bodyMaterial(): ShaderMaterial {
       uniform vec2 scale;
       uniform vec4 clip;
       uniform vec3 inside;
+      uniform vec3 plain;
       varying vec3 vNormal;
       #ifdef CLIPPED
         varying vec3 vPosition;
       #endif
       varying vec3 vTint;
       varying float vField;
+      varying float vWithout;
       ${LIGHT}
       void main() {
         #ifdef CLIPPED
@@ -114,7 +123,7 @@ export function bodyMaterial(): ShaderMaterial {
         #endif
         vec3 n = normalize(vNormal);
         vec3 base = vTint;
-        if (mapped > 0.5) base = texture2D(map, vec2(clamp(scale.x + scale.y * vField, 0.002, 0.998), 0.5)).rgb;
+        if (mapped > 0.5) base = vWithout > 0.5 ? plain : texture2D(map, vec2(clamp(scale.x + scale.y * vField, 0.002, 0.998), 0.5)).rgb;
         vec3 colour = lit(base, gl_FrontFacing ? n : -n, mapped > 0.5 ? 0.75 : 1.0);
         #ifdef CLIPPED
           // Seen through the opening of a clipped body: flat, as if the inside were solid.
@@ -142,14 +151,18 @@ export function shadowMaterial(): ShaderMaterial {
       uniform vec3 up;
       uniform vec3 aside;
       uniform float ground;
+      varying float vHeight;
       void main() {
-        float height = max(0.0, dot(position, up) - ground);
+        vHeight = dot(position, up) - ground;
+        float height = max(0.0, vHeight);
         gl_Position = projectionMatrix * viewMatrix * vec4(position - height * (up + aside), 1.0);
       }
     `,
     fragmentShader: /* glsl */ `
       uniform float opacity;
+      varying float vHeight;
       void main() {
+        if (vHeight < 0.0) discard; // what hangs below the ground casts no shadow on it, nor on itself
         gl_FragColor = vec4(0.0, 0.0, 0.0, opacity);
       }
     `,

@@ -16,6 +16,8 @@ export class OrbitCamera {
   readonly camera = new PerspectiveCamera(38, 1, 0.01, 1000);
   pose: CameraPose = { target: [0, 0, 0], yaw: 0.6, pitch: 0.35, distance: 5 };
   onChange: () => void = () => {};
+  /** Whether somebody has turned or moved the view since it was last framed. */
+  moved = false;
   private readonly up = new Vector3(0, 1, 0);
   private readonly ahead = new Vector3(0, 0, 1);
   private readonly side = new Vector3(1, 0, 0);
@@ -33,34 +35,42 @@ export class OrbitCamera {
 
   /** Looks at a box so that all of it is seen. */
   frame(min: readonly [number, number, number], max: readonly [number, number, number], pitch: number): void {
+    this.moved = false;
+    this.pose.yaw = 0.55;
+    this.pose.pitch = pitch;
+    this.fit(min, max);
+  }
+
+  /** The same from where it looks now. */
+  fit(min: readonly [number, number, number], max: readonly [number, number, number]): void {
     const radius = 0.5 * Math.hypot(max[0] - min[0], max[1] - min[1], max[2] - min[2]) || 1;
-    this.pose = {
-      target: [0, 1, 2].map((k) => 0.5 * (min[k]! + max[k]!)) as [number, number, number],
-      yaw: 0.55,
-      pitch,
-      distance: (1.08 * radius) / Math.sin(this.halfAngle()),
-    };
+    this.pose.target = [0, 1, 2].map((k) => 0.5 * (min[k]! + max[k]!)) as [number, number, number];
+    this.pose.distance = (1.08 * radius) / Math.sin(this.halfAngle());
     this.apply();
   }
 
   set(pose: CameraPose): void {
+    this.moved = true;
     this.pose = { ...pose, target: [...pose.target] };
     this.apply();
   }
 
   orbit(yaw: number, pitch: number): void {
+    this.moved = true;
     this.pose.yaw += yaw;
     this.pose.pitch = Math.min(LARGEST_PITCH, Math.max(-LARGEST_PITCH, this.pose.pitch + pitch));
     this.apply();
   }
 
   zoom(factor: number): void {
+    this.moved = true;
     this.pose.distance = Math.min(1e5, Math.max(1e-4, this.pose.distance * factor));
     this.apply();
   }
 
   /** Moves the target in the view plane, in fractions of the viewport's height. */
   pan(right: number, up: number): void {
+    this.moved = true;
     const height = 2 * this.pose.distance * this.stepBack() * Math.tan(this.halfAngle());
     const x = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 0).multiplyScalar(-right * height);
     const y = new Vector3().setFromMatrixColumn(this.camera.matrixWorld, 1).multiplyScalar(-up * height);

@@ -64,6 +64,8 @@ export class World {
   ];
   /** Around bodies and obstacles, except for planes, which have no end. */
   private surroundings = this.box;
+  /** What the camera was last made to show. */
+  private seen: [Vec3, Vec3] | null = null;
   /** What lies in a bowl is seen from above. */
   private hasBowl = false;
   private readonly up = new Vector3(0, 1, 0);
@@ -106,6 +108,7 @@ export class World {
     this.placeGrid();
     this.topology = null;
     this.surface = null;
+    this.lastFrames = null;
     this.drawnBodies().forEach((body) => (body.group.visible = false));
     this.coils.forEach((coils) => coils.set([]));
     this.springs.forEach((spring) => spring.hide());
@@ -120,7 +123,30 @@ export class World {
     const low = this.up.clone().multiplyScalar(-0.12 * radius);
     const min = lower.map((v, k) => v + Math.min(0, low.getComponent(k))) as Vec3;
     const max = upper.map((v, k) => v + Math.max(0, low.getComponent(k))) as Vec3;
+    this.seen = [min, max];
     this.orbit.frame(min, max, this.hasBowl ? 0.85 : 0.32);
+    if (this.lastFrames) this.follow(this.lastFrames);
+  }
+
+  /** The camera steps back before what it shows where bodies leave the picture, up to thrice the size of the scene, until somebody moves it. */
+  private follow(frames: Frame[]): void {
+    if (this.orbit.moved || !this.seen) return;
+    const centre = this.centre();
+    const most = 3 * this.radius();
+    const [low, high] = this.seen;
+    let grew = false;
+    for (const { positions } of frames) {
+      for (let i = 0; i < positions.length; ++i) {
+        const k = i % 3;
+        const c = centre.getComponent(k);
+        const x = Math.min(c + most, Math.max(c - most, positions[i]!));
+        if (x < low[k]!) low[k] = x;
+        else if (x > high[k]!) high[k] = x;
+        else continue;
+        grew = true;
+      }
+    }
+    if (grew) this.orbit.fit(low, high);
   }
 
   /** Drawn together with its first frame, so that nothing jumps to rest and back. */
@@ -174,6 +200,7 @@ export class World {
     this.skins.forEach((skin, i) => (skin.group.visible = skinned && i < frames.length));
     this.coils.forEach((coils, i) => (coils.group.visible = i < frames.length));
     this.applyColours(frames);
+    this.follow(frames);
     this.touch();
   }
 
@@ -304,7 +331,9 @@ export class World {
     return MAPS[field] ?? "sequential";
   }
 
-  setColourField(field: ColourField | null): void {
+  /** The field shown, and the numbers of the bodies that have no values of it. */
+  setColourField(field: ColourField | null, without: ReadonlySet<number>): void {
+    for (const body of this.drawnBodies()) body.setWithout(without);
     if (this.colourField === (field?.name ?? null)) return;
     this.colourField = field?.name ?? null;
     if (!field) for (const body of this.drawnBodies()) body.setColours(null, new Vector2(0, 1));
