@@ -243,12 +243,11 @@ TEST(Distributed, EveryWayToSolveSystemsLeadsToTheSamePlace) {
   }
 }
 
-/// But for MUMPS and, on more than two processes, for GAMG, which add in the order of arrival (docs/scale.md).
+/// But for MUMPS, which adds in the order of arrival (docs/scale.md).
 TEST(Distributed, TheSameNumberOfProcessesGivesTheSameBits) {
-  std::vector<std::string> scenes = {kSwing, kColliders,
-                                     kSwing + "linear = \"pcg\"\npreconditioner = \"incomplete-cholesky\"\n"};
-  if (world().size() <= 2) scenes.push_back(kSwing + "linear = \"pcg\"\npreconditioner = \"multigrid\"\n");
-  for (const std::string& text : scenes)
+  for (const std::string& text :
+       {kSwing, kColliders, kSwing + "linear = \"pcg\"\npreconditioner = \"incomplete-cholesky\"\n",
+        kSwing + "linear = \"pcg\"\npreconditioner = \"multigrid\"\n"})
     for (const DivisionOptions options : {DivisionOptions{}, DivisionOptions{0}}) {
       const State first = together(text, 3, options), second = together(text, 3, options);
       if (!world().is_first()) continue;
@@ -288,6 +287,36 @@ TEST(Distributed, TheSharesOfAllProcessesAddUpToTheWholeModel) {
       for (Index i = 0; i < part.nodes(); ++i)
         EXPECT_NEAR(part.contact()->area_at(i), whole.contact()->area_at(nodes[at(i)]), 1e-15);
     }
+}
+
+const std::string kStatic = R"(
+version = 1
+[simulation]
+dt = 1.0
+frames = 1
+integrator = "quasistatic"
+[[body]]
+box = {size = [2, 1, 1], cells = [20, 10, 10]}
+young = 4e5
+poisson = 0.4
+[[pin]]
+where = "x-min"
+[solver]
+name = "pod-newton"
+linear = "pcg"
+preconditioner = "multigrid"
+tolerance = 1e-6
+)";
+
+/// Groups of nodes end where a process does, which must not cost more than a quarter.
+TEST(Distributed, MultigridTakesHardlyMoreIterationsThanOnOneMachine) {
+  DistributedSimulation all(world(), [] { return parse_scene(kStatic, "test.toml"); });
+  const StepReport found = all.simulation().step();
+  EXPECT_TRUE(found.succeeded()) << found.detail;
+  if (!world().is_first()) return;
+  const StepReport expected = simulation_of(kStatic).step();
+  std::printf("  %d iterations, alone %d\n", found.linear_iterations, expected.linear_iterations);
+  EXPECT_LE(found.linear_iterations, 1.25 * expected.linear_iterations);
 }
 
 TEST(Distributed, AStepThatIsAskedToEndEndsOnAllProcesses) {

@@ -250,8 +250,18 @@ std::shared_ptr<const Model> build_part(const Scene& scene, ModelPart part, std:
     script.motion.field = part.script_fields[k];
     builder.add_script(std::move(script));
   }
-  for (DeadLoad& load : part.timed_loads) builder.add_part_of_load(std::move(load));
-  for (SurfaceLoad& load : part.surface_loads) builder.add_part_of_load(std::move(load));
+  const auto drive = [&](auto& load) {  // by code, which every process has
+    for (const SceneLoad& from : scene.loads)
+      if (from.name == load.name) load.factor.driven = from.load.factor.driven;
+  };
+  for (DeadLoad& load : part.timed_loads) {
+    drive(load);
+    builder.add_part_of_load(std::move(load));
+  }
+  for (SurfaceLoad& load : part.surface_loads) {
+    drive(load);
+    builder.add_part_of_load(std::move(load));
+  }
   add_colliders(scene, builder);
   builder.make_part(std::move(as));
   return builder.build();
