@@ -14,6 +14,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/distributed/distributed_simulation.hpp"
 #include "pliant/io/checkpoint.hpp"
+#include "pliant/simulation/probe.hpp"
 
 namespace pliant {
 namespace {
@@ -319,6 +320,47 @@ TEST(Distributed, MultigridTakesHardlyMoreIterationsThanOnOneMachine) {
   EXPECT_LE(found.linear_iterations, 1.25 * expected.linear_iterations);
 }
 
+const std::string kProbes = R"(
+[[probe]]
+name = "tip"
+body = "left"
+where = "x > -0.2"
+quantities = ["position", "displacement", "velocity", "contact_force"]
+[[probe]]
+name = "inside"
+body = "right"
+where = "all"
+quantities = ["stress", "volume", "energy", "reaction"]
+[[probe]]
+name = "corner"
+body = "right"
+where = {box = {min = [0.29, 0.33, -0.01], max = [0.31, 0.35, 0.01]}}
+)";
+
+/// One of them lies in two bodies of several parts, one in a single part, of which other processes have nothing.
+TEST(Distributed, ProbesSeeWhatTheySeeAlone) {
+  DistributedSimulation all(world(), [] { return parse_scene(kBarriers + kProbes, "test.toml"); });
+  Simulation& simulation = all.simulation();
+  const ProbeSet probes(simulation.scene(), simulation.model());
+  std::vector<double> found = probes.sample(simulation);
+  for (int k = 0; k < 6; ++k) simulation.step();
+  for (double value : probes.sample(simulation)) found.push_back(value);
+  if (!world().is_first()) return;
+  Simulation alone = simulation_of(kBarriers + kProbes);
+  const ProbeSet as_alone(alone.scene(), alone.model());
+  std::vector<double> expected = as_alone.sample(alone);
+  for (int k = 0; k < 6; ++k) alone.step();
+  for (double value : as_alone.sample(alone)) expected.push_back(value);
+  EXPECT_EQ(probes.columns(), as_alone.columns());
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::string& column = probes.columns()[k % probes.columns().size()];
+    EXPECT_EQ(std::isnan(found[k]), std::isnan(expected[k])) << column;
+    if (!std::isnan(expected[k])) EXPECT_NEAR(found[k], expected[k], 1e-6 * (1 + std::abs(expected[k]))) << column;
+  }
+  EXPECT_GT(std::abs(expected[expected.size() / 2 + 10]), 1) << "nothing touches the floor";
+}
+
 TEST(Distributed, AStepThatIsAskedToEndEndsOnAllProcesses) {
   DistributedSimulation all(world(), [&] { return parse_scene(kSwing, "test.toml"); });
   Simulation& simulation = all.simulation();
@@ -370,6 +412,8 @@ TEST(Distributed, WhatIsNotDividedIsRefusedWithARemedyByTheFirstAlone) {
   };
   EXPECT_EQ(refusal(kSwing), "none");
   expect(kSwing + "\n[contact]\n", "[contact] between bodies is not divided");
+  expect(kSwing + "\n[[probe]]\nwhere = \"boundary\"\nquantities = [\"cavity\"]\n", "a cavity is not measured");
+  expect(kSwing + "\n[[probe]]\nwhere = \"x > 5\"\n", "selects no vertex");
   expect("version = 2\n", "version");
   std::string other = kSwing;
   other.replace(other.find("pod-newton"), 10, "quasi-newton");

@@ -27,6 +27,8 @@ def simulation():
     ball = sim.add_body(None, "fixed-corotated", young=1e5, poisson=0.3, name="cube", velocity=(0, -1, 0),
                         box={"size": (0.3, 0.3, 0.3), "cells": (2, 2, 2), "origin": (0.5, -0.48, 0)})
     assert len(ball.vertices) == len(ball.mesh.vertices) == 27  # of the whole, before it is divided
+    sim.add_probe(beam, "x-max", "displacement", name="tip")
+    sim.add_probe(ball, "all", ["volume", "energy", "contact_force"], name="all of it")
     sim.add_collider(plane={"point": (0, -0.5, 0), "normal": (0, 1, 0)}, friction=0.2)
     return sim, beam, ball
 
@@ -34,7 +36,9 @@ def simulation():
 def measured(sim, beam, ball):
     """Numbers on all processes, arrays on the first alone."""
     energies = sim.energies()
-    found = {"numbers": [energies.kinetic, energies.external, energies.elastic["beam"], energies.elastic["cube"]]}
+    probes = sim.probes
+    assert len(probes["time"]) == STEPS + 1
+    found = {"probes": np.nan_to_num(np.array(list(probes.values()))), "numbers": [energies.kinetic, energies.external, energies.elastic["beam"], energies.elastic["cube"]]}
     for name, body in (("beam", beam), ("cube", ball)):
         found[f"x of {name}"] = sim.gather(body=body)
         for quantity in ("masses", "forces", "reactions", "external_forces", "contact_forces", "residuals"):
@@ -108,7 +112,7 @@ def main():
     check_parts(sim, beam)
     assert isinstance(pickle.loads(middle), pliant.Snapshot)
     if pliant.rank() > 0:
-        assert all(values is None for name, values in found.items() if name != "numbers")
+        assert all(values is None for name, values in found.items() if name not in ("numbers", "probes"))
         return
     result = os.path.join(folder, "alone")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_COMM", "PMI"))}
