@@ -10,9 +10,14 @@
 
 Units are SI: metres, kilograms, seconds, newtons, pascals. Bad input raises `InputError`, whose message names the place
 and the remedy; how a step or a run went is in its report.
+
+`mpirun -n 4 python3 script.py` runs the same script on four processes, each with a part of every simulation: see
+`Simulation.gather`, `rank` and `processes`.
 """
 
 from __future__ import annotations
+
+from . import _processes as _processes  # before all that uses the native module
 
 from . import contact
 from ._batch import Batch
@@ -29,6 +34,8 @@ from ._pliant import (
     TetMesh,
     __commit__,
     __version__,
+    processes,
+    rank,
     read_mesh,
     set_threads,
     threads,
@@ -91,6 +98,8 @@ __all__ = [
     "load_scene",
     "material",
     "picture",
+    "processes",
+    "rank",
     "read_mesh",
     "read_surface",
     "record",

@@ -56,7 +56,7 @@ class Base:
             return self._core
         if self._running:
             raise InputError("the simulation cannot be changed while run() is at work; end it first (return True)")
-        if self._core is not None:
+        if self._core is not None and _pliant.processes() == 1:
             self._adopt_cuts(self._core)
         scene = self._described()
         if self._core is None:
@@ -120,7 +120,13 @@ class Base:
         return self._data[body.name]
 
     def _index(self, body: BodyLike) -> int:
-        return self._bodies.index(self._body_of(body))
+        return self._body_data(self._body_of(body))["index"]
+
+    def _whole_mesh(self, body: Body) -> TetMesh | None:
+        """Of several processes: the mesh of a body that is not divided yet, which selections count the vertices of."""
+        if _pliant.processes() == 1 or (self._core is not None and not self._changed):
+            return None
+        return self._described().mesh_of(body.name)
 
     def _part(self, array: Floats, body: BodyLike) -> Floats:
         return array if body is None else array[self._body_of(body).nodes]

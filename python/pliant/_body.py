@@ -33,7 +33,12 @@ class Body:
 
     @property
     def mesh(self) -> TetMesh:
-        """The mesh as it is in the model, moved and scaled as the body says. A network of springs has none."""
+        """The mesh as it is in the model, moved and scaled as the body says. A network of springs has none.
+
+        Of several processes, each has its part of it from the first step on, and all have the whole before.
+        """
+        if self._mesh is None:
+            self._mesh = self._simulation._whole_mesh(self)
         if self._mesh is None and self.is_rigid:
             raise InputError(f"body '{self._name}' is rigid, and has no mesh; it has vertices and a surface")
         if self._mesh is None:
@@ -45,6 +50,8 @@ class Body:
     @property
     def vertices(self) -> NDArray[np.float64]:
         """(n, 3) rest positions of the vertices, m: what masks select from. Of a rigid body, those of its surface."""
+        if self._mesh is None:
+            self._mesh = self._simulation._whole_mesh(self)
         if self._mesh is not None:
             return self._mesh.vertices
         if self.is_rigid:

@@ -1,8 +1,13 @@
-"""The state of a simulation, and what is measured of it."""
+"""The state of a simulation, and what is measured of it.
+
+Of several processes (docs/scale.md), each has the nodes and elements of its part, and arrays are of those; `gather` puts
+them together. What is a number is of the whole, and all processes ask for it together.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ._base import Base, BodyLike, Floats
 from ._pliant import InputError, Snapshot, State
@@ -58,6 +63,39 @@ class Measures(Base):
     def velocities(self, body: BodyLike = None) -> Floats:
         """(n, 3) velocities in m/s: a writable view, as `positions`."""
         return self._part(self._ready().state.v, body)
+
+    def node_numbers(self, body: BodyLike = None) -> NDArray[np.int32]:
+        """(n,) the number that each node has in the whole body, or among those of all bodies: 0, 1, 2, ... unless several
+        processes have a part each."""
+        numbers = self._part(self._ready().numbering()[0], body)
+        return numbers if body is None else numbers - self._body_data(self._body_of(body))["whole"][0]
+
+    def owned(self, body: BodyLike = None) -> NDArray[np.bool_]:
+        """(n,) which nodes are this process's own: each is of one of them, though neighbours have copies. True for all
+        where there are no others."""
+        return self._part(self._ready().numbering()[1], body).astype(bool)
+
+    def gather(self, values: ArrayLike | None = None, body: BodyLike = None) -> Floats | None:
+        """What all processes have by node, in the order of the whole body's nodes: on the first, None on the others.
+
+        values: (n,) or (n, ...) numbers by the nodes that this process has, of `body` or of all; positions unless told.
+
+        All processes call it together. Without others it returns a copy.
+        """
+        core = self._ready()
+        given = np.asarray(self.positions(body) if values is None else values, dtype=float)
+        nodes = slice(0, len(core.numbering()[0])) if body is None else self._body_of(body).nodes
+        if given.ndim == 0 or len(given) != nodes.stop - nodes.start:
+            raise InputError(f"gather() takes a number or more for each of {nodes.stop - nodes.start} nodes, not {given.shape}")
+        width = int(np.prod(given.shape[1:]))
+        everywhere = np.zeros((len(core.numbering()[0]), width))
+        everywhere[nodes] = given.reshape(-1, width)
+        whole = core.gather(everywhere)
+        if whole is None:
+            return None
+        begin, end = (0, len(whole)) if body is None else self._body_data(self._body_of(body))["whole"]
+        part: Floats = whole[begin:end].reshape(-1, *given.shape[1:])
+        return part
 
     def rest_positions(self, body: BodyLike = None) -> Floats:
         """(n, 3) rest positions, m."""
@@ -137,5 +175,6 @@ class Measures(Base):
     def energies(self) -> Energies:
         """Kinetic, elastic, external and added energies of the state, J."""
         values = self._ready().energies()
-        elastic = {body.name: float(self.element_energies(body).sum()) for body in self._bodies}
+        total = self._ready().sum
+        elastic = {body.name: total(float(self.element_energies(body).sum())) for body in self._bodies}
         return Energies(values["kinetic"], elastic, values["external"], values["more"])

@@ -103,8 +103,9 @@ class Simulation(Parts, Changes, Measures):
         """
         self = cls.__new__(cls)
         self._begin(_pliant.SceneTree.read(os.fspath(path), _override_list(overrides), solver))
-        for notice in self._described().notices:
-            warnings.warn(notice, stacklevel=2)
+        if _pliant.rank() == 0:
+            for notice in self._described().notices:
+                warnings.warn(notice, stacklevel=2)
         return self
 
     # ---- time ------------------------------------------------------------------------------------------------------
@@ -138,6 +139,8 @@ class Simulation(Parts, Changes, Measures):
         callback: called after each step with the simulation and the step's report; a true result ends the run.
         progress: whether to show a line on the terminal; by default when there is one.
 
+        Of several processes, all call it together; the first writes, and a true result of its callback ends the run.
+
         The run ends with the first step that fails; see `RunReport.end`. Ctrl-C ends it after the current step, with
         everything written, and raises KeyboardInterrupt then.
         """
@@ -147,7 +150,7 @@ class Simulation(Parts, Changes, Measures):
         if resume and replace:
             raise InputError("'resume' and 'replace' exclude each other")
         self._sample()
-        bar = Progress(core.state.step, last, progress)
+        bar = Progress(core.state.step, last, progress if _pliant.rank() == 0 else False)
         reports: list[StepReport] = []
 
         def on_step(values: dict[str, Any]) -> bool:
@@ -161,7 +164,8 @@ class Simulation(Parts, Changes, Measures):
         folder = "" if out is None else os.fspath(out)
         with self._at_work():
             try:
-                values = _pliant.run(core, last, folder, start, self._drive, on_step, warnings.warn)
+                notice = warnings.warn if _pliant.rank() == 0 else lambda text: None
+                values = _pliant.run(core, last, folder, start, self._drive, on_step, notice)
             finally:
                 bar.end()
         values["totals"] = RunTotals(**values["totals"])

@@ -41,6 +41,7 @@ void bind_batch(py::module_& module) {
   py::class_<SimulationBatch>(module, "Batch")
       .def(py::init([](SharedSimulation& simulation, py::ssize_t count) {
         if (count < 1) throw InputError(fmt::format("a batch has at least one state, not {}", count));
+        simulation.refuse_parts("a batch is not stepped");
         return simulation.work(
             [&](Simulation& s) { return std::make_unique<SimulationBatch>(s, static_cast<std::size_t>(count)); });
       }))

@@ -14,6 +14,7 @@ namespace {
 
 /// Each is a node, where it is pulled to, and its stiffness.
 void set_grabs(SharedSimulation& self, const std::vector<std::tuple<Index, std::array<double, 3>, double>>& grabs) {
+  if (!grabs.empty()) self.refuse_parts("nodes are not grabbed");
   std::vector<Grab> made;
   for (const auto& [node, target, stiffness] : grabs)
     made.push_back({{node, node, node}, {1, 0, 0}, Vec3(target[0], target[1], target[2]), stiffness});
@@ -34,6 +35,7 @@ std::vector<Index> vertex_origins(const TetMesh& before, const TetMesh& after) {
 py::tuple cut_now(SharedSimulation& self, std::size_t body,
                   const std::optional<std::vector<std::array<double, 3>>>& plane, double radius,
                   const py::object& vertices, const py::object& triangles, bool now) {
+  self.refuse_parts("bodies are not cut");
   SceneCut cut;
   cut.name = "cut";
   cut.body = body;
@@ -93,6 +95,7 @@ class Equation {
 };
 
 py::array present_gradient(SharedSimulation& self, bool of_step) {
+  self.refuse_parts("the gradient of all nodes is not to be had");
   VecX g = self.work([&](Simulation& s) { return Equation(s).gradient(of_step); });
   const py::ssize_t nodes = g.size() / 3;
   return take(std::move(g), {nodes, 3});
@@ -100,6 +103,7 @@ py::array present_gradient(SharedSimulation& self, bool of_step) {
 
 /// The blocks above and on the diagonal: where rows begin, columns, and (n, 3, 3) values.
 py::tuple present_hessian(SharedSimulation& self, bool of_step, bool projected) {
+  self.refuse_parts("the Hessian of all nodes is not to be had");
   const BlockMatrix H = self.work([&](Simulation& s) { return Equation(s).hessian(of_step, projected); });
   const BlockPattern& pattern = H.pattern();
   std::vector<double> values(H.values().size());
@@ -115,6 +119,7 @@ py::tuple present_hessian(SharedSimulation& self, bool of_step, bool projected) 
 
 /// Triangles and present vertices of a body's visual mesh; none where it has none.
 py::object visual_of(SharedSimulation& self, std::size_t body) {
+  self.refuse_parts("visual meshes do not follow their bodies");
   std::vector<Index> triangles;
   std::vector<double> points;
   bool found = false;
@@ -135,9 +140,9 @@ py::object visual_of(SharedSimulation& self, std::size_t body) {
 }  // namespace
 
 const std::vector<VisualMesh>& SharedSimulation::visual_meshes() {
-  if (shown_ != simulation_.model()) {
-    shown_ = simulation_.model();
-    visual_ = pliant::visual_meshes(simulation_.scene(), *shown_);
+  if (shown_ != simulation_->model()) {
+    shown_ = simulation_->model();
+    visual_ = pliant::visual_meshes(simulation_->scene(), *shown_);
   }
   return visual_;
 }

@@ -7,10 +7,11 @@
 #include "bindings.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/io/build_info.hpp"
+#include "processes.hpp"
 
 namespace py = pybind11;
 
-PYBIND11_MODULE(_pliant, module) {
+void pliant::python::bind_all(py::module_& module) {
   module.doc() = "Native part of pliant; use the package `pliant`.";
   module.attr("__version__") = pliant::version();
   module.attr("__commit__") = pliant::commit();

@@ -94,6 +94,7 @@ py::dict run(SharedSimulation& self, std::int64_t last_step, const std::string& 
   options.last_step = last_step;
   options.folder = folder;
   options.start = start == "resume" ? RunStart::resume : start == "replace" ? RunStart::replace : RunStart::fresh;
+  if (Part* part = self.part()) options.processes = [part] { return part->figures(); };
   Observer observer(self, before_step, on_step, on_notice);
   options.control = observer.control();
   const RunResult result = self.work([&](Simulation& s) { return pliant::run(s, options, observer); });

@@ -12,6 +12,7 @@
 #include "energy.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
+#include "pliant/scene/body_mesh.hpp"
 #include "pliant/scene/generator_keys.hpp"
 #include "pliant/scene/overrides.hpp"
 #include "tet_mesh.hpp"
@@ -317,6 +318,13 @@ void bind_scene(py::module_& module) {
       .def("as_dict", [](const SceneTree& self) { return to_python(self.root()); });
   py::class_<Scene>(module, "Scene")
       .def_readonly("name", &Scene::name)
+      .def("mesh_of",
+           [](const Scene& self, const std::string& name) -> py::object {
+             for (const SceneBody& body : self.bodies)
+               if (body.name == name && !body.shell && !body.springs && !body.rigid)
+                 return py::cast(MeshHandle{make_mesh(body.mesh)});
+             return py::none();
+           })
       .def_readonly("title", &Scene::title)
       .def_readonly("dt", &Scene::dt)
       .def_readonly("steps", &Scene::steps)

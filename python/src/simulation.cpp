@@ -3,14 +3,36 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "bindings.hpp"
 #include "interrupts.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "tet_mesh.hpp"
 
 namespace pliant::python {
+
+SharedSimulation::SharedSimulation(const Scene& scene)
+    : part_(Part::of(scene)),
+      alone_(part_ ? nullptr : std::make_unique<Simulation>(scene)),
+      simulation_(part_ ? &part_->simulation() : alone_.get()) {}
+
+void SharedSimulation::rebuild(const Scene& scene) {
+  refuse_parts("a model that is there is not changed");
+  work([&](Simulation& s) { s.rebuild(scene); });
+}
+
+void SharedSimulation::refuse_parts(const char* what) const {
+  if (sharing())
+    throw InputError(
+        fmt::format("{} on several processes; do all of it before the first step, or run the script "
+                    "without mpirun",
+                    what));
+}
 
 SharedSimulation::Guard::Guard(SharedSimulation& o) : owner(o) {
   if (owner.busy_.exchange(true))
@@ -18,14 +40,14 @@ SharedSimulation::Guard::Guard(SharedSimulation& o) : owner(o) {
 }
 
 const ProbeSet& SharedSimulation::probes() {
-  if (!probes_ || probes_->model() != simulation_.model())
-    probes_ = std::make_unique<ProbeSet>(simulation_.scene(), simulation_.model());
+  if (!probes_ || probes_->model() != simulation_->model())
+    probes_ = std::make_unique<ProbeSet>(simulation_->scene(), simulation_->model());
   return *probes_;
 }
 
 Assembler& SharedSimulation::assembler() {
-  if (!assembler_ || assembled_ != simulation_.model()) {
-    assembled_ = simulation_.model();  // a cut has made another
+  if (!assembler_ || assembled_ != simulation_->model()) {
+    assembled_ = simulation_->model();  // a cut has made another
     const auto energies = model().energies();
     assembler_ =
         std::make_unique<Assembler>(model().nodes(), std::vector<const Energy*>(energies.begin(), energies.end()));
@@ -87,10 +109,12 @@ State make_state(const Doubles& x, const Doubles& v, double time, std::int64_t s
   return state;
 }
 
-const Body& body_at(const SharedSimulation& self, std::size_t index) { return self.model().bodies().at(index); }
+const Body& body_at(const SharedSimulation& self, std::ptrdiff_t index) {
+  return self.model().bodies().at(static_cast<std::size_t>(index));
+}
 
 /// The body, which must be one of finite elements.
-const Body& solid_at(const SharedSimulation& self, std::size_t index) {
+const Body& solid_at(const SharedSimulation& self, std::ptrdiff_t index) {
   const Body& body = body_at(self, index);
   if (!body.is_solid()) throw InputError(fmt::format("body '{}' is no solid, and has no elements", body.name));
   return body;
@@ -100,42 +124,128 @@ py::array index_rows(std::span<const Index> flat, py::ssize_t columns) {
   return take(std::vector<Index>(flat.begin(), flat.end()), {py::ssize_t(flat.size()) / columns, columns});
 }
 
-py::list bodies(const SharedSimulation& self) {
-  py::list list;
-  for (const Body& body : self.model().bodies()) {
-    const Stencils& stencils = body.energy().stencils();
-    py::dict dict;
-    dict["name"] = body.name;
-    dict["begin"] = body.nodes.begin;
-    dict["end"] = body.nodes.end;
-    const std::span<const Triangle> surface =
-        body.rigid ? std::span<const Triangle>(body.rigid->triangles) : body.surface();
-    dict["vertices"] = body.vertices().size();
-    dict["surface"] = index_rows({surface.data()->data(), 3 * surface.size()}, 3);
-    dict["carried"] = py::none();
-    if (body.rigid) {
-      std::vector<double> rest, weights;
-      for (const Vec3& p : body.rigid->vertices) {
-        rest.insert(rest.end(), p.begin(), p.end());
-        for (double w : body.rigid->weights(p)) weights.push_back(w);
-      }
-      const auto count = static_cast<py::ssize_t>(body.rigid->vertices.size());
-      dict["carried"] = py::make_tuple(take(std::move(rest), {count, 3}), take(std::move(weights), {count, 4}));
+py::dict describe_body(const Body& body) {
+  const Stencils& stencils = body.energy().stencils();
+  py::dict dict;
+  dict["begin"] = body.nodes.begin;
+  dict["end"] = body.nodes.end;
+  const std::span<const Triangle> surface =
+      body.rigid ? std::span<const Triangle>(body.rigid->triangles) : body.surface();
+  dict["vertices"] = body.vertices().size();
+  dict["surface"] = index_rows({surface.data()->data(), 3 * surface.size()}, 3);
+  dict["carried"] = py::none();
+  if (body.rigid) {
+    std::vector<double> rest, weights;
+    for (const Vec3& p : body.rigid->vertices) {
+      rest.insert(rest.end(), p.begin(), p.end());
+      for (double w : body.rigid->weights(p)) weights.push_back(w);
     }
-    std::vector<Index> elements = stencils.nodes;
-    for (Index& i : elements) i -= body.nodes.begin;
-    dict["elements"] = index_rows(elements, stencils.size);
-    dict["mesh"] = body.is_solid() ? py::cast(MeshHandle{body.mesh}) : py::none();
-    dict["order"] = body.is_solid() ? body.elements->reference().order() : 1;
+    const auto count = static_cast<py::ssize_t>(body.rigid->vertices.size());
+    dict["carried"] = py::make_tuple(take(std::move(rest), {count, 3}), take(std::move(weights), {count, 4}));
+  }
+  std::vector<Index> elements = stencils.nodes;
+  for (Index& i : elements) i -= body.nodes.begin;
+  dict["elements"] = index_rows(elements, stencils.size);
+  dict["mesh"] = body.is_solid() ? py::cast(MeshHandle{body.mesh}) : py::none();
+  dict["order"] = body.is_solid() ? body.elements->reference().order() : 1;
+  return dict;
+}
+
+/// Of which this process has no element.
+py::dict describe_elsewhere(const SceneBody& body) {
+  py::dict dict;
+  for (const char* key : {"begin", "end", "vertices"}) dict[key] = 0;
+  dict["surface"] = index_rows({}, 3);
+  for (const char* key : {"carried", "mesh"}) dict[key] = py::none();
+  dict["elements"] = index_rows({}, body.order == 1 ? 4 : body.order == 2 ? 10 : 20);
+  dict["order"] = body.order;
+  return dict;
+}
+
+/// Bodies in the order of the scene; "index" is that in the model, -1 of one that is elsewhere, and "whole" are its
+/// nodes in the model of all processes, which all of them call this for together.
+py::list bodies(SharedSimulation& self) {
+  py::list list;
+  const std::span<const Body> here = self.model().bodies();
+  const auto add = [&](py::dict dict, const std::string& name, std::ptrdiff_t index, Index begin, Index end) {
+    dict["name"] = name;
+    dict["index"] = index;
+    dict["whole"] = py::make_tuple(begin, end);
     list.append(dict);
+  };
+  Sharing* sharing = self.sharing();
+  if (!sharing) {
+    for (const Body& body : here)
+      add(describe_body(body), body.name, &body - here.data(), body.nodes.begin, body.nodes.end);
+    return list;
+  }
+  for (const SceneBody& of : self.simulation().scene().bodies) {
+    const auto found = std::find_if(here.begin(), here.end(), [&](const Body& body) { return body.name == of.name; });
+    const bool is_here = found != here.end();
+    double first = sharing->all_nodes(), last = -1;
+    if (is_here)
+      for (Index i = found->nodes.begin; i < found->nodes.end; ++i) {
+        first = std::min<double>(first, sharing->nodes()[at(i)]);
+        last = std::max<double>(last, sharing->nodes()[at(i)]);
+      }
+    add(is_here ? describe_body(*found) : describe_elsewhere(of), of.name, is_here ? found - here.begin() : -1,
+        static_cast<Index>(sharing->minimum(first)), static_cast<Index>(sharing->maximum(last)) + 1);
   }
   return list;
 }
 
+/// Of each node here: its number in the model of all processes, and whether it counts here in sums over them.
+py::tuple numbering(const SharedSimulation& self) {
+  const py::ssize_t count = self.model().nodes();
+  std::vector<Index> numbers(static_cast<std::size_t>(count));
+  std::vector<std::uint8_t> owned(numbers.size(), 1);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  if (const Sharing* sharing = self.sharing()) {
+    numbers.assign(sharing->nodes().begin(), sharing->nodes().end());
+    owned.assign(sharing->owned().begin(), sharing->owned().end());
+  }
+  return py::make_tuple(take(std::move(numbers), {count}), take(std::move(owned), {count}));
+}
+
+/// (n, k) numbers of the nodes here, for all nodes of the model of all processes, on the first alone.
+py::object gather_nodes(SharedSimulation& self, const Doubles& values) {
+  const py::ssize_t nodes = self.model().nodes();
+  if (values.ndim() != 2 || values.shape(0) != nodes)
+    throw InputError(fmt::format("what is gathered must have the shape ({}, k), but has {}", nodes, shape_of(values)));
+  Sharing* sharing = self.sharing();
+  if (!sharing) return py::array_t<double>(Doubles(values.attr("copy")()));
+  const py::ssize_t width = values.shape(1);
+  const py::ssize_t all = sharing->all_nodes();
+  std::vector<double> result(sharing->is_first() ? static_cast<std::size_t>(all * width) : 0);
+  const double* from = values.data();
+  self.work([&](Simulation&) {  // three numbers a node at a time
+    VecX part(3 * nodes), whole;
+    for (py::ssize_t begin = 0; begin < width; begin += 3) {
+      const py::ssize_t count = std::min<py::ssize_t>(3, width - begin);
+      part.setZero();
+      for (py::ssize_t i = 0; i < nodes; ++i)
+        for (py::ssize_t c = 0; c < count; ++c) part[3 * i + c] = from[i * width + begin + c];
+      sharing->gather(part, whole);
+      for (py::ssize_t i = 0; i < (sharing->is_first() ? all : 0); ++i)
+        for (py::ssize_t c = 0; c < count; ++c)
+          result[static_cast<std::size_t>(i * width + begin + c)] = whole[3 * i + c];
+    }
+  });
+  if (!sharing->is_first()) return py::none();
+  return take(std::move(result), {all, width});
+}
+
+/// The sum of a number over all processes.
+double sum_over_processes(SharedSimulation& self, double value) {
+  return self.work([&](Simulation& s) { return total(s.model()->sharing(), value); });
+}
+
 using RowMajor = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 
-/// Deformation gradients and first Piola stresses at the centroids, both (m, 3, 3).
-py::tuple stresses(SharedSimulation& self, std::size_t index) {
+/// Deformation gradients and first Piola stresses at the centroids, both (m, 3, 3). A negative index is that of a body
+/// of which this process has no element.
+py::tuple stresses(SharedSimulation& self, std::ptrdiff_t index) {
+  if (index < 0) return py::make_tuple(py::array_t<double>({0, 3, 3}), py::array_t<double>({0, 3, 3}));
   const Body& body = solid_at(self, index);
   const Index count = body.elements->element_count();
   std::vector<double> gradients(9 * static_cast<std::size_t>(count)), piola(gradients.size());
@@ -153,7 +263,8 @@ py::tuple stresses(SharedSimulation& self, std::size_t index) {
   return py::make_tuple(take(std::move(gradients), {count, 3, 3}), take(std::move(piola), {count, 3, 3}));
 }
 
-py::array element_energies(SharedSimulation& self, std::size_t index) {
+py::array element_energies(SharedSimulation& self, std::ptrdiff_t index) {
+  if (index < 0) return py::array_t<double>(0);
   const Energy& energy = body_at(self, index).energy();
   const Index count = energy.stencils().count();
   std::vector<double> out(static_cast<std::size_t>(count));
@@ -173,6 +284,7 @@ py::array internal_forces(SharedSimulation& self) {
     g.setZero(s.state()->x.size());
     assembler.add_gradient({s.state()->x, s.state()->activation}, g);
     g = -g;
+    if (Sharing* sharing = s.model()->sharing()) sharing->sum_copies(g);
   });
   return nodes_array(std::move(g));
 }
@@ -206,6 +318,10 @@ py::dict energies(SharedSimulation& self) {
       for (double v : values) sum += v;
       more.emplace_back(energy->name(), sum);
     }
+    Sharing* sharing = model.sharing();
+    kinetic = total(sharing, kinetic);
+    external = total(sharing, external);
+    for (auto& [name, value] : more) value = total(sharing, value);
   });
   py::dict dict, others;
   for (const auto& [name, value] : more) {
@@ -326,6 +442,9 @@ void bind_simulation(py::module_& module) {
              return to_dict(report, took);
            })
       .def("bodies", &bodies)
+      .def("numbering", &numbering)
+      .def("gather", &gather_nodes)
+      .def("sum", &sum_over_processes)
       .def("muscles",
            [](const SharedSimulation& self) {
              py::list list;
@@ -338,11 +457,15 @@ void bind_simulation(py::module_& module) {
            [](const SharedSimulation& self) {
              VecX force;
              self.model().external_force(self.simulation().state()->time, force);
+             if (Sharing* sharing = self.sharing()) sharing->sum_copies(force);
              return nodes_array(std::move(force));
            })
-      .def(
-          "masses",
-          [](const SharedSimulation& self) { return take(VecX(self.model().mass().lumped()), {self.model().nodes()}); })
+      .def("masses",
+           [](const SharedSimulation& self) {
+             const Sharing* sharing = self.sharing();
+             const VecX& lumped = sharing ? sharing->lumped_mass() : self.model().mass().lumped();
+             return take(VecX(lumped), {self.model().nodes()});
+           })
       .def("internal_forces", &internal_forces)
       .def("node_values",
            [](SharedSimulation& self) {

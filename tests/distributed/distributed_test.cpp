@@ -14,6 +14,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/distributed/distributed_simulation.hpp"
 #include "pliant/io/checkpoint.hpp"
+#include "pliant/simulation/probe.hpp"
 
 namespace pliant {
 namespace {
@@ -243,12 +244,11 @@ TEST(Distributed, EveryWayToSolveSystemsLeadsToTheSamePlace) {
   }
 }
 
-/// But for MUMPS and, on more than two processes, for GAMG, which add in the order of arrival (docs/scale.md).
+/// But for MUMPS, which adds in the order of arrival (docs/scale.md).
 TEST(Distributed, TheSameNumberOfProcessesGivesTheSameBits) {
-  std::vector<std::string> scenes = {kSwing, kColliders,
-                                     kSwing + "linear = \"pcg\"\npreconditioner = \"incomplete-cholesky\"\n"};
-  if (world().size() <= 2) scenes.push_back(kSwing + "linear = \"pcg\"\npreconditioner = \"multigrid\"\n");
-  for (const std::string& text : scenes)
+  for (const std::string& text :
+       {kSwing, kColliders, kSwing + "linear = \"pcg\"\npreconditioner = \"incomplete-cholesky\"\n",
+        kSwing + "linear = \"pcg\"\npreconditioner = \"multigrid\"\n"})
     for (const DivisionOptions options : {DivisionOptions{}, DivisionOptions{0}}) {
       const State first = together(text, 3, options), second = together(text, 3, options);
       if (!world().is_first()) continue;
@@ -288,6 +288,77 @@ TEST(Distributed, TheSharesOfAllProcessesAddUpToTheWholeModel) {
       for (Index i = 0; i < part.nodes(); ++i)
         EXPECT_NEAR(part.contact()->area_at(i), whole.contact()->area_at(nodes[at(i)]), 1e-15);
     }
+}
+
+const std::string kStatic = R"(
+version = 1
+[simulation]
+dt = 1.0
+frames = 1
+integrator = "quasistatic"
+[[body]]
+box = {size = [2, 1, 1], cells = [20, 10, 10]}
+young = 4e5
+poisson = 0.4
+[[pin]]
+where = "x-min"
+[solver]
+name = "pod-newton"
+linear = "pcg"
+preconditioner = "multigrid"
+tolerance = 1e-6
+)";
+
+/// Groups of nodes end where a process does, which must not cost more than a quarter.
+TEST(Distributed, MultigridTakesHardlyMoreIterationsThanOnOneMachine) {
+  DistributedSimulation all(world(), [] { return parse_scene(kStatic, "test.toml"); });
+  const StepReport found = all.simulation().step();
+  EXPECT_TRUE(found.succeeded()) << found.detail;
+  if (!world().is_first()) return;
+  const StepReport expected = simulation_of(kStatic).step();
+  std::printf("  %d iterations, alone %d\n", found.linear_iterations, expected.linear_iterations);
+  EXPECT_LE(found.linear_iterations, 1.25 * expected.linear_iterations);
+}
+
+const std::string kProbes = R"(
+[[probe]]
+name = "tip"
+body = "left"
+where = "x > -0.2"
+quantities = ["position", "displacement", "velocity", "contact_force"]
+[[probe]]
+name = "inside"
+body = "right"
+where = "all"
+quantities = ["stress", "volume", "energy", "reaction"]
+[[probe]]
+name = "corner"
+body = "right"
+where = {box = {min = [0.29, 0.33, -0.01], max = [0.31, 0.35, 0.01]}}
+)";
+
+/// One of them lies in two bodies of several parts, one in a single part, of which other processes have nothing.
+TEST(Distributed, ProbesSeeWhatTheySeeAlone) {
+  DistributedSimulation all(world(), [] { return parse_scene(kBarriers + kProbes, "test.toml"); });
+  Simulation& simulation = all.simulation();
+  const ProbeSet probes(simulation.scene(), simulation.model());
+  std::vector<double> found = probes.sample(simulation);
+  for (int k = 0; k < 6; ++k) simulation.step();
+  for (double value : probes.sample(simulation)) found.push_back(value);
+  if (!world().is_first()) return;
+  Simulation alone = simulation_of(kBarriers + kProbes);
+  const ProbeSet as_alone(alone.scene(), alone.model());
+  std::vector<double> expected = as_alone.sample(alone);
+  for (int k = 0; k < 6; ++k) alone.step();
+  for (double value : as_alone.sample(alone)) expected.push_back(value);
+  EXPECT_EQ(probes.columns(), as_alone.columns());
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    const std::string& column = probes.columns()[k % probes.columns().size()];
+    EXPECT_EQ(std::isnan(found[k]), std::isnan(expected[k])) << column;
+    if (!std::isnan(expected[k])) EXPECT_NEAR(found[k], expected[k], 1e-6 * (1 + std::abs(expected[k]))) << column;
+  }
+  EXPECT_GT(std::abs(expected[expected.size() / 2 + 10]), 1) << "nothing touches the floor";
 }
 
 TEST(Distributed, AStepThatIsAskedToEndEndsOnAllProcesses) {
@@ -341,6 +412,8 @@ TEST(Distributed, WhatIsNotDividedIsRefusedWithARemedyByTheFirstAlone) {
   };
   EXPECT_EQ(refusal(kSwing), "none");
   expect(kSwing + "\n[contact]\n", "[contact] between bodies is not divided");
+  expect(kSwing + "\n[[probe]]\nwhere = \"boundary\"\nquantities = [\"cavity\"]\n", "a cavity is not measured");
+  expect(kSwing + "\n[[probe]]\nwhere = \"x > 5\"\n", "selects no vertex");
   expect("version = 2\n", "version");
   std::string other = kSwing;
   other.replace(other.find("pod-newton"), 10, "quasi-newton");

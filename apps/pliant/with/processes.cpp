@@ -4,62 +4,36 @@
 #include <petscsys.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 
 #include "pliant/base/error.hpp"
 #include "pliant/base/memory.hpp"
 #include "pliant/distributed/distributed_simulation.hpp"
+#include "pliant/distributed/petsc_session.hpp"
 
 namespace pliant::app {
 
 namespace {
 
-/// What the launchers of Open MPI, MPICH and Slurm leave in the environment of the processes they start.
-bool is_under_mpirun() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
-    if (std::getenv(name)) return true;  // NOLINT(concurrency-mt-unsafe): nobody changes the environment
-  return false;
-}
-
 class MpiProcesses final : public Processes {
  public:
-  explicit MpiProcesses(const std::string& options) {
-    PetscOptionsSetValue(nullptr, "-no_signal_handler", "true");  // Ctrl-C and SIGTERM are the program's
-    if (PetscInitializeNoArguments() != 0) throw std::runtime_error("PETSc does not start");
-    if (!options.empty()) PetscOptionsInsertString(nullptr, options.c_str());
-    team_.emplace(PETSC_COMM_WORLD);
+  explicit MpiProcesses(const std::string& options) : session_(options), team_(PETSC_COMM_WORLD) {
     if (is_first()) return;
     // The first ends the run in good order; meanwhile its helpers stay.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGTERM, SIG_IGN);
   }
-  ~MpiProcesses() override {
-    all_.reset();
-    PetscFinalize();
-  }
-
-  bool is_first() const override { return team_->is_first(); }
-  int threads() const override { return team_->threads(); }
+  bool is_first() const override { return team_.is_first(); }
+  int threads() const override { return team_.threads(); }
 
   Simulation& simulate(const std::function<Scene()>& load) override {
-    all_.emplace(*team_, load);
+    all_.emplace(team_, load);
     return all_->simulation();
   }
 
   std::vector<ProcessFigures> figures() override {
     std::vector<ProcessFigures> list;
-    for (const ProcessWork& work : all_->work())
-      list.push_back({{"nodes", work.nodes},
-                      {"copies_of_others", work.copies_of_others},
-                      {"elements", work.elements},
-                      {"neighbours", work.neighbours},
-                      {"messages", work.messages},
-                      {"bytes", work.bytes},
-                      {"reductions", work.reductions},
-                      {"cpu_seconds", work.cpu_seconds},
-                      {"waiting_seconds", work.waiting_seconds},
-                      {"peak_bytes", work.peak_bytes}});
+    for (const ProcessWork& work : all_->work()) list.push_back(pliant::figures(work));
     return list;
   }
 
@@ -67,20 +41,21 @@ class MpiProcesses final : public Processes {
     const DivisionSeconds& s = all_->seconds();
     return fmt::format(
         "  processes     {}, {} nodes in all{}; read in {:.1f} s, divided in {:.1f} s, built in {:.1f} s\n",
-        team_->size(), all_->all_nodes(), all_->was_made_in_parts() ? ", made in parts" : "", s.reading, s.dividing,
+        team_.size(), all_->all_nodes(), all_->was_made_in_parts() ? ", made in parts" : "", s.reading, s.dividing,
         s.building);
   }
 
   [[noreturn]] void abort(const char* why) override {
     std::fprintf(stderr,
                  "error: process %d of %d: %s\nall processes end; continue from the last checkpoint with --resume\n",
-                 team_->rank(), team_->size(), why);
-    MPI_Abort(team_->comm(), 1);
+                 team_.rank(), team_.size(), why);
+    MPI_Abort(team_.comm(), 1);
     std::abort();
   }
 
  private:
-  std::optional<Team> team_;
+  PetscSession session_;
+  Team team_;
   std::optional<DistributedSimulation> all_;
 };
 

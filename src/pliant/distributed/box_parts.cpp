@@ -148,8 +148,8 @@ bool is_made_of_boxes(const Scene& scene, double least_elements) {
       for (const SelectionTest& test : group)
         if (std::holds_alternative<VertexList>(test)) return false;
   }
-  return scene.loads.empty() && scene.links.empty() && scene.attachments.empty() && scene.springs.empty() &&
-         scene.joints.empty() && scene.energies.empty() && elements >= least_elements;
+  return scene.loads.empty() && scene.probes.empty() && scene.links.empty() && scene.attachments.empty() &&
+         scene.springs.empty() && scene.joints.empty() && scene.energies.empty() && elements >= least_elements;
 }
 
 std::vector<CellRange> divide_cells(const std::array<Index, 3>& cells, int parts) {

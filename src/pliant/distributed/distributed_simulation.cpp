@@ -49,6 +49,7 @@ DistributedSimulation::DistributedSimulation(Team& team, const std::function<Sce
   ModelPart part = divide(team, *scene, options, fingerprint);
   const Stopwatch watch(seconds_.building);
   sharing_ = std::make_shared<ProcessSharing>(team, part);
+  look_at_part(*scene, part);
   std::shared_ptr<const Model> model = build_part(*scene, std::move(part), sharing_);
   sharing_->set_masses(model->mass());
   for (SceneBody& body : scene->bodies) body.visual.reset();
@@ -74,11 +75,13 @@ ModelPart DistributedSimulation::divide(Team& team, const Scene& scene, const Di
   }
   std::shared_ptr<const Model> whole;
   Partition parts;
+  std::vector<std::vector<Index>> probed;
   team.on_first([&] {
     {
       const Stopwatch watch(seconds_.reading);
       whole = build_model(scene);
       check_divisible(*whole);
+      probed = probed_vertices(scene, whole);
       fingerprint = pliant::fingerprint(scene, *whole);
     }
     const Stopwatch watch(seconds_.dividing);
@@ -86,8 +89,8 @@ ModelPart DistributedSimulation::divide(Team& team, const Scene& scene, const Di
   });
   const Stopwatch watch(seconds_.dividing);
   if (!team.is_first()) return part_from_bytes(team.receive());
-  for (int rank = 1; rank < team.size(); ++rank) team.send(to_bytes(part_of(*whole, parts, rank)), rank);
-  return part_of(*whole, parts, 0);
+  for (int rank = 1; rank < team.size(); ++rank) team.send(to_bytes(part_of(scene, *whole, parts, rank, probed)), rank);
+  return part_of(scene, *whole, parts, 0, probed);
 }
 
 }  // namespace pliant

@@ -7,6 +7,7 @@
 
 #include "pliant/base/error.hpp"
 #include "pliant/scene/scene.hpp"
+#include "pliant/simulation/probe.hpp"
 
 namespace pliant {
 
@@ -151,7 +152,9 @@ void find_neighbours(const Partition& partition, int rank, ModelPart& part) {
 
 void check_divisible(const Scene& scene) {
   if (!scene.cuts.empty()) refuse("cuts are not made on several processes");
-  if (!scene.probes.empty()) refuse("probes are not recorded on several processes");
+  for (const SceneProbe& probe : scene.probes)
+    if (std::find(probe.quantities.begin(), probe.quantities.end(), ProbeQuantity::cavity) != probe.quantities.end())
+      refuse(fmt::format("probe '{}': a cavity is not measured on several processes", probe.name));
   if (scene.contact) refuse("[contact] between bodies is not divided among processes yet");
   for (const SceneScript& script : scene.scripts)
     if (script.driven) refuse(fmt::format("script '{}' is driven by code", script.name));
@@ -173,8 +176,25 @@ void check_divisible(const Model& model) {
       refuse(fmt::format("load '{}' follows a closed surface, which is not divided among processes yet", load.name));
 }
 
-ModelPart part_of(const Model& whole, const Partition& partition, int rank) {
+std::vector<std::vector<Index>> probed_vertices(const Scene& scene, const std::shared_ptr<const Model>& whole) {
+  const ProbeSet valid(scene, whole);
+  std::vector<std::vector<Index>> probed;
+  for (const SceneProbe& probe : scene.probes) {
+    probed.push_back(select(probe.where, whole->bodies()[probe.body]));
+    std::sort(probed.back().begin(), probed.back().end());
+  }
+  return probed;
+}
+
+void look_at_part(Scene& scene, const ModelPart& part) {
+  for (std::size_t k = 0; k < scene.probes.size(); ++k)
+    scene.probes[k].where.any = {{VertexList{part.probed[k], VertexNumbering::mesh}}};
+}
+
+ModelPart part_of(const Scene& scene, const Model& whole, const Partition& partition, int rank,
+                  const std::vector<std::vector<Index>>& probed) {
   ModelPart part;
+  part.probed.resize(probed.size());
   part.all_nodes = whole.nodes();
   for (std::size_t b = 0; b < whole.bodies().size(); ++b) {
     const Body& body = whole.bodies()[b];
@@ -185,6 +205,10 @@ ModelPart part_of(const Model& whole, const Partition& partition, int rank) {
     ModelPart::OfBody of;
     of.number = b;
     of.mesh = mesh_of(*body.mesh, elements, vertices);
+    for (std::size_t k = 0; k < probed.size(); ++k)
+      for (std::size_t v = 0; v < vertices.size() && scene.probes[k].body == b; ++v)
+        if (std::binary_search(probed[k].begin(), probed[k].end(), vertices[v]))
+          part.probed[k].push_back(static_cast<Index>(v));
     of.lame = of_elements(body.lame, elements);
     for (const Fibres& fibres : body.fibres) {
       of.fibre_parameters.push_back(of_elements(fibres.parameters, elements));
@@ -250,8 +274,18 @@ std::shared_ptr<const Model> build_part(const Scene& scene, ModelPart part, std:
     script.motion.field = part.script_fields[k];
     builder.add_script(std::move(script));
   }
-  for (DeadLoad& load : part.timed_loads) builder.add_part_of_load(std::move(load));
-  for (SurfaceLoad& load : part.surface_loads) builder.add_part_of_load(std::move(load));
+  const auto drive = [&](auto& load) {  // by code, which every process has
+    for (const SceneLoad& from : scene.loads)
+      if (from.name == load.name) load.factor.driven = from.load.factor.driven;
+  };
+  for (DeadLoad& load : part.timed_loads) {
+    drive(load);
+    builder.add_part_of_load(std::move(load));
+  }
+  for (SurfaceLoad& load : part.surface_loads) {
+    drive(load);
+    builder.add_part_of_load(std::move(load));
+  }
   add_colliders(scene, builder);
   builder.make_part(std::move(as));
   return builder.build();

@@ -38,13 +38,21 @@ struct ModelPart {
   VecX velocity;                           ///< at the beginning, m/s
   std::vector<DeadLoad> timed_loads;       ///< on nodes that are this process's
   std::vector<SurfaceLoad> surface_loads;  ///< on faces of elements here
+  /// Of the probes of the scene, in its order: the vertices they look at, by their numbers in the body here.
+  std::vector<std::vector<Index>> probed;
 };
 
 /// Throws InputError, with a remedy, for what is not divided among processes (docs/scale.md).
 void check_divisible(const Scene& scene);
 void check_divisible(const Model& model);
 
-ModelPart part_of(const Model& whole, const Partition& partition, int rank);
+/// The vertices that each probe of a scene looks at, ascending. Throws InputError as ProbeSet does.
+std::vector<std::vector<Index>> probed_vertices(const Scene& scene, const std::shared_ptr<const Model>& whole);
+
+ModelPart part_of(const Scene& scene, const Model& whole, const Partition& partition, int rank,
+                  const std::vector<std::vector<Index>>& probed);
+/// Lets the probes of a scene select what a part has of them.
+void look_at_part(Scene& scene, const ModelPart& part);
 
 std::string to_bytes(const ModelPart& part);
 ModelPart part_from_bytes(const std::string& bytes);

@@ -88,6 +88,7 @@ void pass(Message& message, auto& part) {
   message.list(part.pinned, numbers);
   message.list(part.scripted, numbers);
   message.list(part.script_fields, numbers);
+  message.list(part.probed, numbers);
   numbers(part.force);
   numbers(part.velocity);
   message.list(part.timed_loads, [&](auto& load) {

@@ -8,18 +8,12 @@
 #include <stdexcept>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/distributed/petsc_check.hpp"
 #include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
 
 namespace {
-
-void check(PetscErrorCode code, const char* what) {
-  if (code == 0) return;
-  const char* text = nullptr;
-  PetscErrorMessage(code, &text, nullptr);
-  throw std::runtime_error(fmt::format("PETSc cannot {}: {}", what, text ? text : "no reason given"));
-}
 
 constexpr std::int64_t kFewNodes = LinearChoice::kFewNodes;
 constexpr Index kMostToFactorise = 200'000;  ///< nodes of an indefinite system; beyond, its factor is too large
@@ -28,17 +22,19 @@ constexpr int kManyIterations = 300;
 }  // namespace
 
 PetscSystem::PetscSystem(ProcessSharing& sharing, StepFunction& function, const LinearOptions& options)
-    : LinearSystem(function, options), sharing_(sharing), share_(function.model().pattern(), 3) {
-  // Rows that multigrid makes for other processes are added in the order of ranks, not in that of arrival, where PETSc
-  // can be told so.
+    : LinearSystem(function, options), sharing_(sharing), share_(function.model().pattern(), 3), whole_(sharing) {
+  // Rows that products of matrices make for other processes are added in the order of ranks, not in that of arrival,
+  // where PETSc can be told so.
   for (const char* option : {"-matstash_legacy", "-matstash_reproduce"})
     check(PetscOptionsSetValue(nullptr, option, "true"), "set options");
-  make_matrix();
+  follow_pattern();
 }
 
 PetscSystem::~PetscSystem() { free_matrix(); }
 
 void PetscSystem::free_matrix() {
+  if (petsc_is_over()) return;
+  multigrid_.clear();
   KSPDestroy(&factor_);
   KSPDestroy(&iteration_);
   VecDestroy(&b_);
@@ -46,8 +42,18 @@ void PetscSystem::free_matrix() {
   MatDestroy(&A_);
 }
 
-void PetscSystem::make_matrix() {
+/// Systems of so few nodes are solved whole by every process, unless they are asked to be solved by iteration.
+bool PetscSystem::is_small() const { return sharing_.all_nodes() < kFewNodes && options_.solver != LinearSolver::pcg; }
+
+void PetscSystem::follow_pattern() {
   pattern_ = share_.shared_pattern();
+  if (sharing_.all_nodes() < kFewNodes) whole_.follow_pattern(*pattern_);
+  if (is_small()) return;
+  free_matrix();
+  make_matrix();
+}
+
+void PetscSystem::make_matrix() {
   rows_ = std::make_unique<SharedRows>(sharing_, *pattern_);
   const PetscInt own = 3 * sharing_.owned_count();
   check(MatCreate(sharing_.team().comm(), &A_), "make a matrix");
@@ -86,10 +92,19 @@ void PetscSystem::begin_step(StepReport& report) {
 void PetscSystem::assemble(const VecX& x, Projection projection, double inertia_scale) {
   const Stopwatch watch(report_->seconds.assembly);
   function_.hessian(x, projection, inertia_scale, share_, drive_);
-  if (anywhere(&sharing_, share_.shared_pattern() != pattern_)) {
-    free_matrix();
-    make_matrix();
-  }
+  if (anywhere(&sharing_, share_.shared_pattern() != pattern_)) follow_pattern();
+  if (!is_small()) add_up_matrix(x);
+  is_projected_ = projection != Projection::none;
+  factorised_.reset();
+  has_inertia_ = function_.problem().has_inertia();
+}
+
+void PetscSystem::add_up_matrix(const VecX& x) {
+  multigrid_.clear();
+  own_positions_.resize(3 * Eigen::Index(sharing_.owned_count()));
+  for (std::size_t i = 0; i < sharing_.owned().size(); ++i)
+    if (sharing_.owned()[i])
+      node(own_positions_, sharing_.rows()[i] - sharing_.first_row()) = node(x, static_cast<Index>(i));
   check(MatZeroEntries(A_), "assemble a matrix");
   rows_->for_rows(share_, [&](Index row, std::span<const Index> columns, const double* values) {
     check(MatSetValuesBlocked(A_, 1, &row, static_cast<PetscInt>(columns.size()), columns.data(), values, ADD_VALUES),
@@ -97,9 +112,6 @@ void PetscSystem::assemble(const VecX& x, Projection projection, double inertia_
   });
   check(MatAssemblyBegin(A_, MAT_FINAL_ASSEMBLY), "assemble a matrix");
   check(MatAssemblyEnd(A_, MAT_FINAL_ASSEMBLY), "assemble a matrix");
-  is_projected_ = projection != Projection::none;
-  is_factorised_ = false;
-  has_inertia_ = function_.problem().has_inertia();
 }
 
 void PetscSystem::end_without_factor(StepReport& report, FactorStatus status, std::string_view remedy) const {
@@ -109,6 +121,7 @@ void PetscSystem::end_without_factor(StepReport& report, FactorStatus status, st
 }
 
 PetscSystem::Method PetscSystem::choose(Factorisation kind) const {
+  if (is_small() || (kind == Factorisation::ldlt && sharing_.all_nodes() < kFewNodes)) return Method::whole;
   if (kind == Factorisation::ldlt && sharing_.all_nodes() <= kMostToFactorise) return Method::factor;
   switch (options_.solver) {
     case LinearSolver::direct:
@@ -126,7 +139,6 @@ PetscSystem::Method PetscSystem::choose(Factorisation kind) const {
     case LinearSolver::automatic:
       break;
   }
-  if (sharing_.all_nodes() < kFewNodes) return Method::factor;
   return has_inertia_ && !prefers_multigrid_ ? Method::incomplete : Method::multigrid;
 }
 
@@ -138,8 +150,9 @@ FactorStatus PetscSystem::solve_for(Factorisation kind, const VecX& g, VecX& dx)
     dx.setZero(g.size());
     return FactorStatus::ok;
   }
-  copy_in(g);
   const Method method = choose(kind);
+  if (method == Method::whole) return solve_whole(kind, g, dx);
+  copy_in(g);
   FactorStatus status = FactorStatus::ok;
   if (method == Method::factor) {
     status = factorise(kind);
@@ -193,18 +206,21 @@ void PetscSystem::copy_out(VecX& dx) {
   for (Index i : function_.problem().fixed) dx[i] = 0;
 }
 
-/// MUMPS on several processes adds in the order in which messages arrive, which is not twice the same. A small system
-/// is factorised by every process for itself, with the same bits for all; that takes no longer.
-bool PetscSystem::is_redundant() const { return sharing_.all_nodes() < kFewNodes; }
-
-PC PetscSystem::factor_pc() {
-  PC pc = nullptr;
-  KSP solver = factor_;
-  check(KSPGetPC(solver, &pc), "make a solver");
-  if (!is_redundant()) return pc;
-  check(PCRedundantGetKSP(pc, &solver), "make a solver");
-  check(KSPGetPC(solver, &pc), "make a solver");
-  return pc;
+FactorStatus PetscSystem::solve_whole(Factorisation kind, const VecX& g, VecX& dx) {
+  if (factorised_ != kind) {
+    const Stopwatch watch(report_->seconds.factorisation);
+    const FactorStatus status = whole_.factor(share_, kind);
+    ++report_->factorisations;
+    factorised_ = status == FactorStatus::ok ? std::optional(kind) : std::nullopt;
+    if (status != FactorStatus::ok) {
+      ++report_->failed_factorisations;
+      return status;
+    }
+  }
+  linear_residual_ = 0;
+  const Stopwatch watch(report_->seconds.solve);
+  whole_.solve(g, dx);
+  return FactorStatus::ok;
 }
 
 FactorStatus PetscSystem::factorise(Factorisation kind) {
@@ -214,23 +230,23 @@ FactorStatus PetscSystem::factorise(Factorisation kind) {
     check(KSPSetOptionsPrefix(factor_, "direct_"), "make a solver");
     check(KSPSetType(factor_, KSPPREONLY), "make a solver");
     check(KSPGetPC(factor_, &pc), "make a solver");
-    if (is_redundant()) check(PCSetType(pc, PCREDUNDANT), "make a solver");
-    pc = factor_pc();
     check(PCSetType(pc, PCCHOLESKY), "make a solver");
     check(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS), "find MUMPS");
     check(KSPSetFromOptions(factor_), "take options");
   }
-  if (!is_factorised_) {
+  if (!factorised_) {
     const Stopwatch watch(report_->seconds.factorisation);
+    PC pc = nullptr;
     Mat factor = nullptr;
     PetscInt negative = 0, info = 0;
     check(KSPSetOperators(factor_, A_, A_), "factorise a matrix");
     check(KSPSetUp(factor_), "factorise a matrix");
-    check(PCFactorGetMatrix(factor_pc(), &factor), "factorise a matrix");
+    check(KSPGetPC(factor_, &pc), "factorise a matrix");
+    check(PCFactorGetMatrix(pc, &factor), "factorise a matrix");
     check(MatMumpsGetInfog(factor, 1, &info), "ask MUMPS");
     check(MatMumpsGetInfog(factor, 12, &negative), "ask MUMPS");
     ++report_->factorisations;
-    is_factorised_ = true;
+    factorised_ = Factorisation::ldlt;  // which is one of positive definite matrices, too
     if (info < 0) {
       failure_ = fmt::format("MUMPS ended with INFOG(1) = {}", info);
       ++report_->failed_factorisations;
@@ -251,6 +267,7 @@ void PetscSystem::set_up(KSP solver, Method method) {
   PC pc = nullptr;
   check(KSPGetPC(solver, &pc), "make a solver");
   switch (method) {
+    case Method::whole:
     case Method::factor:
     case Method::blocks:
       check(PCSetType(pc, PCPBJACOBI), "make a preconditioner");
@@ -262,15 +279,20 @@ void PetscSystem::set_up(KSP solver, Method method) {
       check(PCSetOptionsPrefix(pc, "incomplete_"), "make a preconditioner");
       break;
     }
-    case Method::multigrid: {
-      PetscReal none = 0;  // couplings of prescribed nodes, which are zero, are none
-      check(PCSetType(pc, PCGAMG), "make a preconditioner");
+    case Method::multigrid:
+      multigrid_.attach(pc);
       check(PCSetOptionsPrefix(pc, ""), "make a preconditioner");
-      check(PCGAMGSetNSmooths(pc, 1), "make a preconditioner");
-      check(PCGAMGSetThreshold(pc, &none, 1), "make a preconditioner");
       break;
-    }
   }
+}
+
+/// Once for each matrix, and not where options have put another preconditioner in its place.
+void PetscSystem::set_up_multigrid() {
+  PC pc = nullptr;
+  PetscBool is_ours = PETSC_FALSE;
+  check(KSPGetPC(iteration_, &pc), "make a solver");
+  check(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCSHELL, &is_ours), "make a preconditioner");
+  if (is_ours && multigrid_.empty()) multigrid_.set(A_, own_positions_);
 }
 
 FactorStatus PetscSystem::iterate(Method method, double tolerance, int most) {
@@ -285,6 +307,7 @@ FactorStatus PetscSystem::iterate(Method method, double tolerance, int most) {
   }
   {
     const Stopwatch watch(report_->seconds.factorisation);
+    if (method == Method::multigrid) set_up_multigrid();
     check(KSPSetOperators(iteration_, A_, A_), "set up a solver");
     check(KSPSetUp(iteration_), "set up a preconditioner");
     check(KSPSetUpOnBlocks(iteration_), "set up a preconditioner");

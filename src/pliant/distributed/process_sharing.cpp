@@ -10,6 +10,19 @@
 
 namespace pliant {
 
+std::vector<std::pair<std::string, double>> figures(const ProcessWork& work) {
+  return {{"nodes", work.nodes},
+          {"copies_of_others", work.copies_of_others},
+          {"elements", work.elements},
+          {"neighbours", work.neighbours},
+          {"messages", work.messages},
+          {"bytes", work.bytes},
+          {"reductions", work.reductions},
+          {"cpu_seconds", work.cpu_seconds},
+          {"waiting_seconds", work.waiting_seconds},
+          {"peak_bytes", work.peak_bytes}};
+}
+
 ProcessSharing::ProcessSharing(Team& team, const ModelPart& part)
     : team_(team),
       shared_(team, part),

@@ -16,6 +16,9 @@ struct ProcessWork {
   double peak_bytes = 0;                        ///< of memory
 };
 
+/// The same as named numbers.
+std::vector<std::pair<std::string, double>> figures(const ProcessWork& work);
+
 /// A part of a model among processes that MPI connects.
 class ProcessSharing final : public Sharing {
  public:

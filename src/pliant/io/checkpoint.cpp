@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/bytes.hpp"
 #include "pliant/base/file_content.hpp"
+#include "pliant/sim/sharing.hpp"
 
 namespace pliant {
 
@@ -46,15 +48,31 @@ Checkpoint read_checkpoint(const std::filesystem::path& file) {
   }
 }
 
+namespace {
+
+/// What one process does for all.
+void on_first(Sharing* sharing, const std::function<void()>& work) {
+  if (sharing)
+    sharing->on_first(work);
+  else
+    work();
+}
+
+}  // namespace
+
 void save(const Simulation& simulation, const std::filesystem::path& file) {
-  write_checkpoint(file, {simulation.snapshot(), 0, {}});
+  const Checkpoint checkpoint{simulation.snapshot(), 0, {}};
+  on_first(simulation.model()->sharing(), [&] { write_checkpoint(file, checkpoint); });
 }
 
 void load(Simulation& simulation, const std::filesystem::path& file) {
-  const Checkpoint checkpoint = read_checkpoint(file);
-  if (const Fingerprint& own = simulation.fingerprint(); checkpoint.snapshot.fingerprint != own)
-    throw InputError(fmt::format("checkpoint {} belongs to another scene: {} differ; undo the change", file.string(),
-                                 checkpoint.snapshot.fingerprint.difference(own)));
+  Checkpoint checkpoint;
+  on_first(simulation.model()->sharing(), [&] {
+    checkpoint = read_checkpoint(file);
+    if (const Fingerprint& own = simulation.fingerprint(); checkpoint.snapshot.fingerprint != own)
+      throw InputError(fmt::format("checkpoint {} belongs to another scene: {} differ; undo the change", file.string(),
+                                   checkpoint.snapshot.fingerprint.difference(own)));
+  });
   simulation.restore(checkpoint.snapshot);
 }
 

@@ -42,13 +42,18 @@ std::size_t kept_bytes(std::string_view text, const std::string& head, std::int6
 
 }  // namespace
 
-ProbeLog::ProbeLog(Simulation& simulation) : simulation_(simulation), probes_(simulation.scene(), simulation.model()) {}
+ProbeLog::ProbeLog(Simulation& simulation)
+    : simulation_(simulation),
+      probes_(simulation.scene(), simulation.model()),
+      sharing_(simulation.model()->sharing()) {}
 
 ProbeLog ProbeLog::begin(const std::filesystem::path& file, Simulation& simulation) {
   ProbeLog log(simulation);
   if (log.probes_.empty()) return log;
-  log.log_ = StepLog::begin(file);
-  log.log_->append(head(log.probes_));
+  if (log.writes()) {
+    log.log_ = StepLog::begin(file);
+    log.log_->append(head(log.probes_));
+  }
   log.add_state();
   return log;
 }
@@ -58,24 +63,28 @@ ProbeLog ProbeLog::resume(const std::filesystem::path& file, Simulation& simulat
   ProbeLog log(simulation);
   if (log.probes_.empty()) return log;
   std::size_t kept = 0;
-  if (std::filesystem::exists(file))
+  if (log.writes() && std::filesystem::exists(file))
     kept = kept_bytes(FileContent(file).bytes(), head(log.probes_), simulation.state()->step);
-  if (kept == 0) {
-    notice(fmt::format("{} does not have the lines of these probes up to step {}; it begins anew there", file.string(),
-                       simulation.state()->step));
+  if (log.sharing_ ? log.sharing_->agree(kept == 0) : kept == 0) {
+    if (log.writes())
+      notice(fmt::format("{} does not have the lines of these probes up to step {}; it begins anew there",
+                         file.string(), simulation.state()->step));
     return begin(file, simulation);
   }
+  if (!log.writes()) return log;
   std::filesystem::resize_file(file, kept);
   log.log_ = StepLog::go_on(file);
   return log;
 }
 
 void ProbeLog::add_state() {
-  if (!log_) return;
+  if (probes_.empty()) return;
   if (probes_.model() != simulation_.model()) probes_ = ProbeSet(simulation_.scene(), simulation_.model());
   const State& state = *simulation_.state();
   std::string line = fmt::format("{},{}", state.step, state.time);
-  for (double value : probes_.sample(simulation_)) line += std::isfinite(value) ? fmt::format(",{}", value) : ",";
+  const std::vector<double> values = probes_.sample(simulation_);
+  if (!log_) return;
+  for (double value : values) line += std::isfinite(value) ? fmt::format(",{}", value) : ",";
   log_->append(line);
 }
 

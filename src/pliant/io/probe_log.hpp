@@ -6,12 +6,15 @@
 #include <string>
 
 #include "pliant/io/telemetry.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/simulation/probe.hpp"
 
 namespace pliant {
 
 /// probes.csv: a line of names, then one for the start and for each step: its number, the time, and what the probes of
 /// the scene see. Numbers read back as the same bits; what is not known or not finite is left empty.
+///
+/// Of several processes that share a simulation, all call everything together, and the first writes.
 class ProbeLog {
  public:
   /// Begins the file with the present state. Without probes there is no file.
@@ -29,9 +32,11 @@ class ProbeLog {
 
  private:
   explicit ProbeLog(Simulation& simulation);
+  bool writes() const { return !sharing_ || sharing_->is_first(); }
 
   Simulation& simulation_;
   ProbeSet probes_;
+  Sharing* sharing_;
   std::optional<StepLog> log_;
 };
 

@@ -121,10 +121,8 @@ void ResultFolder::open(RunStart start) {
 }
 
 void ResultFolder::begin() {
-  on_first([&] {
-    log_ = StepLog::begin(folder_ / "steps.jsonl");
-    if (!sharing_) probes_.emplace(ProbeLog::begin(folder_ / "probes.csv", simulation_));
-  });
+  on_first([&] { log_ = StepLog::begin(folder_ / "steps.jsonl"); });
+  probes_.emplace(ProbeLog::begin(folder_ / "probes.csv", simulation_));
   write_frame();
   if (simulation_.scene().output.checkpoint_every > 0) save();  // so that a run killed early can be resumed as well
 }
@@ -145,7 +143,7 @@ void ResultFolder::resume(const std::function<void(const std::string&)>& notice)
   });
   if (!checkpoint) checkpoint.emplace();  // the first has it
   simulation_.restore(checkpoint->snapshot);
-  if (!sharing_) probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));
+  probes_.emplace(ProbeLog::resume(folder_ / "probes.csv", simulation_, notice));
   frames_.set_model(simulation_.model());
   if (simulation_.cuts_made() > 0) visual_.follow(simulation_.scene(), *simulation_.model());
   frame_times_ = std::move(checkpoint->frames);

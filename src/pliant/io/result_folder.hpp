@@ -69,7 +69,7 @@ class ResultFolder {
   void write_lists();
 
   std::filesystem::path folder_;
-  std::optional<FolderLock> lock_;  ///< of the first process, as are log_ and probes_
+  std::optional<FolderLock> lock_;  ///< of the first process, as is log_
   Simulation& simulation_;
   FrameWriter frames_;
   ColliderFrames colliders_;

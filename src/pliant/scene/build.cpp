@@ -11,6 +11,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/mesh/write_mesh.hpp"
+#include "pliant/scene/body_mesh.hpp"
 #include "pliant/scene/dynamic_selection.hpp"
 #include "pliant/scene/load_support.hpp"
 #include "pliant/scene/scene.hpp"
@@ -110,6 +111,8 @@ std::vector<Fibres> fibres_of(const SceneBody& body, const TetMesh& mesh, const 
   return all;
 }
 
+}  // namespace
+
 std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
   const bool stays = source.scale == Vec3::Ones() && source.angle == 0 && source.translate.isZero(0);
   if (source.given && stays) return source.given;
@@ -119,6 +122,8 @@ std::shared_ptr<const TetMesh> make_mesh(const SceneMesh& source) {
   place(source, data.vertices);
   return std::make_shared<const TetMesh>(std::move(data));
 }
+
+namespace {
 
 bool is_surface(const SceneMesh& source) {
   return source.surface || (!source.file.empty() && is_surface_file(source.file));

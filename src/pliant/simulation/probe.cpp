@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "pliant/base/error.hpp"
+#include "pliant/sim/sharing.hpp"
 #include "pliant/sim/surface_faces.hpp"
 
 namespace pliant {
@@ -82,10 +84,12 @@ Range ties_of(const Model& model, TieGroup::Kind kind, const std::string& name) 
   return found == groups.end() ? Range{0, 0} : found->ties;
 }
 
-Vec3 sum(const std::vector<Index>& nodes, const VecX& v) {
-  Vec3 total = Vec3::Zero();
-  for (Index i : nodes) total += node(v, i);
-  return total;
+/// The body of a scene in its model, or in a part of it, which may have none of it.
+std::size_t number_of(const Scene& scene, const Model& model, std::size_t body) {
+  if (!model.sharing()) return body;
+  std::size_t number = 0;
+  while (number < model.bodies().size() && model.bodies()[number].name != scene.bodies[body].name) ++number;
+  return number;
 }
 
 }  // namespace
@@ -101,10 +105,16 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
             fmt::format("{}probe '{}': what it looks at, '{}', is no tie of bodies; one to a [[link]] "
                         "moves with it and has no force of its own",
                         from.origin.empty() ? "" : from.origin + ": ", from.name, from.tie));
-      probes_.push_back({from.name, 0, {}, {}, {}, from.quantities, ties});
+      probes_.push_back({from.name, 0, {}, 0, {}, {}, from.quantities, ties});
       continue;
     }
-    const Body& body = model_->bodies()[from.body];
+    Sharing* sharing = model_->sharing();
+    const std::size_t number = number_of(scene, *model_, from.body);
+    if (number == model_->bodies().size()) {  // all of it is elsewhere
+      probes_.push_back({from.name, 0, {}, sharing->sum(0.0), {}, {}, from.quantities, {0, 0}});
+      continue;
+    }
+    const Body& body = model_->bodies()[number];
     const auto fail = [&](const std::string& what) {
       throw InputError(fmt::format("{}probe '{}': {}", from.origin.empty() ? "" : from.origin + ": ", from.name, what));
     };
@@ -114,13 +124,14 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
     } catch (const InputError& error) {
       fail(error.what());
     }
-    if (vertices.empty()) fail(fmt::format("'where' = {} selects no vertex of body '{}'", from.where.text, body.name));
-    Probe probe{from.name, from.body, body.nodes_of(vertices), {}, {}, from.quantities, {0, 0}};
+    if (vertices.empty() && !sharing)
+      fail(fmt::format("'where' = {} selects no vertex of body '{}'", from.where.text, body.name));
+    Probe probe{from.name, number, body.nodes_of(vertices), 0, {}, {}, from.quantities, {0, 0}};
     for (Index& i : probe.nodes) i += body.nodes.begin;
     std::sort(probe.nodes.begin(), probe.nodes.end());
     if (has_any(from, is_of_elements)) {
       probe.elements = elements_of(body, probe.nodes);
-      if (probe.elements.empty())
+      if (probe.elements.empty() && !sharing)
         fail(
             fmt::format("no element of body '{}' has all its nodes in the selection, and stress, volume and energy are "
                         "those of elements; enlarge it",
@@ -136,15 +147,18 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
       if (!probe.cavity.is_closed())
         fail("'cavity' needs a closed wall, and the selected faces have a rim; select all of it, such as \"inner\"");
     }
+    if (sharing) std::erase_if(probe.nodes, [&](Index i) { return !sharing->owned()[at(i)]; });
+    probe.count = total(sharing, static_cast<double>(probe.nodes.size()));
     probes_.push_back(std::move(probe));
   }
 }
 
 ProbeSet::Elements ProbeSet::sum_elements(const Probe& probe, const State& state) const {
   Elements sums;
-  const Body& body = model_->bodies()[probe.body];
+  const bool asks = std::any_of(probe.quantities.begin(), probe.quantities.end(), is_of_elements);
   const Pose pose(state.x, state.activation, state.time);
   for (Index e : probe.elements) {
+    const Body& body = model_->bodies()[probe.body];
     double energy = 0;
     body.energy().evaluate(pose, {e, e + 1}, &energy, nullptr);
     sums.energy += energy;
@@ -155,7 +169,19 @@ ProbeSet::Elements ProbeSet::sum_elements(const Probe& probe, const State& state
     sums.stress += volume * P * F.transpose();  // of Cauchy's stress P F^T / J over the present volume J V
     sums.volume += volume * F.determinant();
   }
+  if (Sharing* sharing = model_->sharing(); sharing && asks) {
+    sharing->sum(std::span(sums.stress.data(), 9));
+    sums.volume = sharing->sum(sums.volume);
+    sums.energy = sharing->sum(sums.energy);
+  }
   return sums;
+}
+
+Vec3 ProbeSet::sum_nodes(const Probe& probe, const VecX& v) const {
+  Vec3 sum = Vec3::Zero();
+  for (Index i : probe.nodes) sum += node(v, i);
+  if (Sharing* sharing = model_->sharing()) sharing->sum(std::span(sum.data(), 3));
+  return sum;
 }
 
 /// Forces are sums over the ties, with that of their damping at the present velocities; lengths are means.
@@ -191,27 +217,29 @@ std::vector<double> ProbeSet::sample(Simulation& simulation) const {
       sample_ties(probe, state, values);
       continue;
     }
-    const double share = 1 / static_cast<double>(probe.nodes.size());
+    const double share = 1 / probe.count;
     const Elements elements = sum_elements(probe, state);
     for (ProbeQuantity quantity : probe.quantities) switch (quantity) {
         case ProbeQuantity::position:
-          add(share * sum(probe.nodes, state.x));
+          add(share * sum_nodes(probe, state.x));
           break;
         case ProbeQuantity::displacement:
-          add(share * sum(probe.nodes, state.x - model_->rest()));
+          add(share * sum_nodes(probe, state.x - model_->rest()));
           break;
         case ProbeQuantity::velocity:
-          add(share * sum(probe.nodes, state.v));
+          add(share * sum_nodes(probe, state.v));
           break;
         case ProbeQuantity::reaction:
-          add(supports ? sum(probe.nodes, *supports) : Vec3(Vec3::Constant(kUnknown)));
+          add(supports ? sum_nodes(probe, *supports) : Vec3(Vec3::Constant(kUnknown)));
           break;
         case ProbeQuantity::contact_force: {
-          Vec3 force = Vec3::Constant(state.step > 0 && !model_->contact() ? 0 : kUnknown);
+          std::optional<VecX> forces;
           for (const NodeValues& field : simulation.stepper().node_values())
             if (field.name == "contact_force" && state.step > 0)
-              force = sum(probe.nodes,
-                          Eigen::Map<const VecX>(field.values.data(), static_cast<Eigen::Index>(field.values.size())));
+              forces = Eigen::Map<const VecX>(field.values.data(), static_cast<Eigen::Index>(field.values.size()));
+          Vec3 force = Vec3::Constant(state.step > 0 && !model_->contact() ? 0 : kUnknown);
+          if (anywhere(model_->sharing(), forces.has_value()))
+            force = sum_nodes(probe, forces ? *forces : VecX(VecX::Zero(state.x.size())));
           add(force);
           break;
         }
@@ -230,9 +258,11 @@ std::vector<double> ProbeSet::sample(Simulation& simulation) const {
           break;
         case ProbeQuantity::energy: {
           double kinetic = 0;
-          for (Index i : probe.nodes) kinetic += 0.5 * model_->mass().lumped()[i] * node(state.v, i).squaredNorm();
+          const Sharing* sharing = model_->sharing();
+          const VecX& lumped = sharing ? sharing->lumped_mass() : model_->mass().lumped();
+          for (Index i : probe.nodes) kinetic += 0.5 * lumped[i] * node(state.v, i).squaredNorm();
           values.push_back(elements.energy);
-          values.push_back(kinetic);
+          values.push_back(total(model_->sharing(), kinetic));
           break;
         }
         case ProbeQuantity::force:

@@ -9,7 +9,8 @@
 namespace pliant {
 
 /// What the probes of a scene look at in its model, and what they see there: one number for each column. A cut makes
-/// another model, and needs another set.
+/// another model, and needs another set. Of a part of a larger model, which its scene then selects from, all processes
+/// make and sample it together, and see what there is to see in the whole.
 class ProbeSet {
  public:
   /// Throws InputError for selections that hold nothing of what a probe records.
@@ -26,8 +27,9 @@ class ProbeSet {
  private:
   struct Probe {
     std::string name;
-    std::size_t body = 0;
-    std::vector<Index> nodes;     ///< global
+    std::size_t body = 0;         ///< of the model
+    std::vector<Index> nodes;     ///< global; of a part of a larger model, those that count there
+    double count = 0;             ///< of these nodes in all parts
     std::vector<Index> elements;  ///< of the body
     FaceSet cavity;
     std::vector<ProbeQuantity> quantities;
@@ -41,6 +43,7 @@ class ProbeSet {
   };
   void sample_ties(const Probe& probe, const State& state, std::vector<double>& values) const;
   Elements sum_elements(const Probe& probe, const State& state) const;
+  Vec3 sum_nodes(const Probe& probe, const VecX& v) const;
 
   std::shared_ptr<const Model> model_;
   std::vector<Probe> probes_;

@@ -4,8 +4,7 @@
 
 #include <cmath>
 
-#include "pliant/math/decompositions.hpp"
-#include "pliant/math/small_cholesky.hpp"
+#include "pliant/linalg/multigrid/diagonal_block.hpp"
 
 namespace pliant::multigrid {
 namespace {
@@ -21,22 +20,12 @@ constexpr double kProlongationDamping = 1.6;
 template <int B>
 void invert_blocks(Range range, const Level& level, std::vector<Real>& inverse) {
   using Block = Eigen::Matrix<double, B, B>;
-  constexpr double kLeast = 1e-6;  // of the largest eigenvalue
+  using Stored = Eigen::Matrix<Real, B, B>;
   for (Index i = range.begin; i < range.end; ++i) {
     const auto row = level.rows.row(i);
     const auto k = level.rows.start[at(i)] + (std::lower_bound(row.begin(), row.end(), i) - row.begin());
-    const Block a =
-        Eigen::Map<const Eigen::Matrix<Real, B, B>>(level.values.data() + B * B * k).template cast<double>();
-    Eigen::Map<Eigen::Matrix<Real, B, B>> out(inverse.data() + B * B * std::int64_t(i));
-    Block L = a;
-    if (factor_cholesky(L) && L.diagonal().minCoeff() > std::sqrt(kLeast) * L.diagonal().maxCoeff()) {
-      out = inverse_of_factored(L).template cast<Real>();
-      continue;
-    }
-    const SymmetricEigen<B> eigen(a);
-    const double least = std::max(kLeast * eigen.values.cwiseAbs().maxCoeff(), 1e-30);
-    const Block scaled = eigen.vectors * eigen.values.cwiseAbs().cwiseMax(least).cwiseInverse().asDiagonal();
-    out = (scaled * eigen.vectors.transpose()).template cast<Real>();
+    const Block a = Eigen::Map<const Stored>(level.values.data() + B * B * k).template cast<double>();
+    Eigen::Map<Stored>(inverse.data() + B * B * std::int64_t(i)) = inverse_of_diagonal<B>(a).template cast<Real>();
   }
 }
 
