@@ -81,6 +81,7 @@ PetscLevel::PetscLevel(PetscLevel&& other) noexcept
       x(std::exchange(other.x, nullptr)),
       A_(std::exchange(other.A_, nullptr)),
       P_(std::exchange(other.P_, nullptr)),
+      R_(std::exchange(other.R_, nullptr)),
       is_owner_(other.is_owner_),
       b_(other.b_),
       nodes_(other.nodes_),
@@ -98,6 +99,7 @@ PetscLevel::~PetscLevel() {
   if (petsc_is_over()) return;
   for (Vec* v : {&f, &x, &r_, &d_, &y_}) VecDestroy(v);
   MatDestroy(&P_);
+  MatDestroy(&R_);
   if (is_owner_) MatDestroy(&A_);
 }
 
@@ -226,8 +228,14 @@ PetscLevel PetscLevel::make_coarse() {
   multigrid::RigidModes modes;
   multigrid::tentative_prolongation(modes_, groups_, multigrid::SparseColumns(owner, groups_.count), Q, modes);
   smooth_prolongation(Q);
-  Mat coarse = nullptr;
-  check(MatPtAP(A_, P_, MAT_INITIAL_MATRIX, 2, &coarse), "make a coarse matrix");
+  // Not MatPtAP, which adds what processes make for each other in the order of arrival: not twice the same bits.
+  Mat AP = nullptr, coarse = nullptr;
+  check(MatMatMult(A_, P_, MAT_INITIAL_MATRIX, 2, &AP), "make a coarse matrix");
+  MatDestroy(&R_);
+  check(MatTranspose(P_, MAT_INITIAL_MATRIX, &R_), "make a restriction");
+  check(MatMatMult(R_, AP, MAT_INITIAL_MATRIX, 2, &coarse), "make a coarse matrix");
+  check(MatProductClear(coarse), "make a coarse matrix");
+  MatDestroy(&AP);
   check(MatSetOption(coarse, MAT_SYMMETRIC, PETSC_TRUE), "make a coarse matrix");
   hold_empty_unknowns(coarse);
   PetscLevel next(coarse, 6, true);
@@ -265,6 +273,7 @@ void PetscLevel::smooth_prolongation(const std::vector<Real>& Q) {
   check(MatAssemblyEnd(tentative, MAT_FINAL_ASSEMBLY), "make a prolongation");
   MatDestroy(&P_);
   check(MatMatMult(A_, tentative, MAT_INITIAL_MATRIX, 2, &P_), "make a prolongation");
+  check(MatProductClear(P_), "make a prolongation");
   MatDestroy(&tentative);
 
   // A Q becomes Q - w D^{-1} A Q in its place: its rows have room for Q, as the diagonal of A is not zero.
@@ -351,7 +360,7 @@ void PetscLevel::smooth_on() {
 void PetscLevel::restrict_residual(PetscLevel& coarse) {
   check(MatMult(A_, x, r_), "multiply a matrix");
   check(VecAYPX(r_, -1, f), "add vectors");
-  check(MatMultTranspose(P_, r_, coarse.f), "restrict a vector");
+  check(MatMult(R_, r_, coarse.f), "restrict a vector");
 }
 
 void PetscLevel::add_correction(const PetscLevel& coarse) { check(MatMultAdd(P_, coarse.x, x, x), "prolong a vector"); }

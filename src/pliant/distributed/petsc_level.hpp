@@ -47,7 +47,7 @@ class PetscLevel {
   void smooth_prolongation(const std::vector<multigrid::Real>& Q);
   void hold_empty_unknowns(Mat coarse) const;
 
-  Mat A_ = nullptr, P_ = nullptr;
+  Mat A_ = nullptr, P_ = nullptr, R_ = nullptr;  ///< R_ is the transpose of P_
   bool is_owner_;
   int b_;
   Index nodes_ = 0;
