@@ -53,7 +53,7 @@ py::dict entry_of(const SolverSupport& supports) {
   dict["cuts"] = supports.cuts;
   dict["cuts_in_contact"] = supports.cuts_in_contact;
   dict["grabs"] = supports.grabs;
-  dict["gas"] = supports.gas;
+  dict["gas"] = supports.gas != GasSupport::none;
   dict["energies"] = supports.energies;
   dict["laws"] = py::tuple(py::cast(taken));
   return dict;

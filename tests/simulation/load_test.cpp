@@ -143,7 +143,7 @@ TEST(Gas, IsRefusedByQuasistaticSweepsWhichFallShortOfIt) {
 std::vector<std::string> solvers_with_gas() {
   std::vector<std::string> names;
   for (const SolverEntry& solver : solver_catalogue())
-    if (solver.supports.gas) names.push_back(solver.name);
+    if (solver.supports.gas != GasSupport::none) names.push_back(solver.name);
   return names;
 }
 class GasOfEverySolver : public ::testing::TestWithParam<std::string> {};

@@ -93,9 +93,9 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
                                   model.more_energies().front()->name()));
   for (const SurfaceLoad& load : model.surface_loads()) {
     if (load.kind != LoadKind::gas) continue;
-    if (!can.gas)
+    if (can.gas == GasSupport::none)
       reasons.push_back(fmt::format("it does not take gas (load '{}'), only a pressure that is given", load.name));
-    else if (!can.quasistatic_gas && demands.integrator == Integrator::quasistatic)
+    else if (can.gas == GasSupport::in_motion && demands.integrator == Integrator::quasistatic)
       reasons.push_back(
           fmt::format("it does not take gas (load '{}') with integrator = \"{}\": take \"{}\", with damping", load.name,
                       integrator, to_string(can.integrators.front())));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 namespace pliant {
 
 struct SolverEntry;
+
+/// When a solver takes gas in a cavity; `in_motion`: not in quasistatic steps.
+enum class GasSupport : std::uint8_t { none, in_motion, always };
 
 /// What a solver can do, as data: each entry of the catalogue has one. Refusals, the table in docs/solvers.md,
 /// `pliant solvers`, `pliant check`, the viewer and Python all read it; nothing else asks what a solver is.
@@ -36,9 +40,8 @@ struct SolverSupport {
   bool cuts_in_contact = false;
   bool grabs = true;
   /// Gas in a closed surface: every node of the surface acts on every other, and stiffly so. All take other loads.
-  bool gas = true;
+  GasSupport gas = GasSupport::always;
   bool energies = true;                ///< further ones, from code
-  bool quasistatic_gas = true;         ///< gas where steps have no inertia
   std::vector<std::string> laws = {};  ///< that it takes; empty: all
 };
 

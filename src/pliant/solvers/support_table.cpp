@@ -90,10 +90,11 @@ std::span<const SolverFeature> solver_features() {
                     [](const S& s) { return yes(s.cuts); }},
       SolverFeature{"grabs", "points pulled by a hand, in the viewer and from code",
                     [](const S& s) { return yes(s.grabs); }},
-      SolverFeature{"gas",
-                    "gas in a cavity (`[[load]]` with `gas`); in motion: not with `integrator = \"quasistatic\"`; all "
-                    "solvers take all other loads",
-                    [](const S& s) { return s.gas && !s.quasistatic_gas ? "in motion" : yes(s.gas); }},
+      SolverFeature{
+          "gas",
+          "gas in a cavity (`[[load]]` with `gas`); in motion: not with `integrator = \"quasistatic\"`; all "
+          "solvers take all other loads",
+          [](const S& s) { return s.gas == GasSupport::in_motion ? "in motion" : yes(s.gas == GasSupport::always); }},
       SolverFeature{"energies", "further energies from code", [](const S& s) { return yes(s.energies); }},
       SolverFeature{"materials", "the laws of `pliant materials`",
                     [](const S& s) { return s.laws.empty() ? "all" : fmt::format("{}", fmt::join(s.laws, ", ")); }}};

@@ -27,8 +27,8 @@ SolverSupport stress_support() {
           .cloth = false,
           .highest_order = 1,
           .consistent_mass = false,
-          .energies = false,
-          .quasistatic_gas = false};  // nothing ends what sweeps leave over there, and gas is stiff
+          .gas = GasSupport::in_motion,  // nothing ends what quasistatic sweeps leave over, and gas is stiff
+          .energies = false};
 }
 /// Constraints take laws that can be written as two of them.
 SolverSupport constraint_support() {
@@ -45,7 +45,7 @@ SolverSupport any_law(SolverSupport supports) {
 SolverSupport on_grid(SolverSupport supports) {
   supports.integrators = {Integrator::implicit_euler};
   supports.own_contact = "through the grid";
-  supports.gas = false;  // the unknowns are nodes of a grid, which has no walls
+  supports.gas = GasSupport::none;  // the unknowns are nodes of a grid, which has no walls
   return supports;
 }
 
