@@ -41,8 +41,8 @@ class StepGuard {
   /// The step begins. A family that has the stored energy of x^n at hand (J) passes it.
   void begin();
   void begin(double stored);
-  /// Whether the linear system led where contact need not be looked for any more: elements are inverted, or a rigid body
-  /// turned far.
+  /// Whether the linear system led where contact need not be looked for any more: elements are inverted, or a rigid
+  /// body turned far.
   bool is_hopeless(const VecX& x) const { return !x.allFinite() || has_inverted(*model_, x) || turns_far(x); }
   /// Contact has moved the solution of the family's linear system, which knew it as it was where the step began, by
   /// this, m.
