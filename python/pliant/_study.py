@@ -146,7 +146,7 @@ def compare(
     out:       a folder for compare.html and compare.json
     progress:  called before each run with what comes next, its number and how many there are
 
-    >>> result = pliant.compare("scenes/cantilever.toml", ["newton", "quasi-newton"], steps=30)
+    >>> result = pliant.compare("scenes/jelly.toml", ["newton", "quasi-newton"], steps=30)
     >>> result["quasi-newton"].series["distance"]
     """
     names = [] if solvers == "all" else [solvers] if isinstance(solvers, str) else list(solvers)
@@ -171,7 +171,7 @@ def sweep(
 
     Where the key belongs to the solver, distances are to a converged reference; elsewhere to the first value.
 
-    >>> result = pliant.sweep("scenes/cantilever.toml", "body.0.young", [1e5, 1e6, 1e7], steps=30)
+    >>> result = pliant.sweep("scenes/jelly.toml", "body.0.young", [4e3, 8e3, 1.6e4], steps=30)
     >>> [trial.milliseconds for trial in result.trials]
     """
     texts = [json.dumps(v) if isinstance(v, (list, bool)) else str(v) for v in values]

@@ -11,6 +11,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/render/picture_raster.hpp"
+#include "pliant/render/picture_text.hpp"
 
 namespace pliant {
 namespace {
@@ -324,6 +325,38 @@ TEST(Colour, SurvivesTheWayToLightAndBack) {
     const double c = i / 255.0;
     EXPECT_NEAR(from_linear(to_linear({c, c, c})).green, c, 1e-9);
   }
+}
+
+/// How much ink there is in these rows of a white picture with this text at its upper left: 1 for a black pixel.
+double ink_of(const char* text, int scale, int first_row, int end_row) {
+  Picture picture{.width = 40, .height = 40, .rgb = std::vector<std::uint8_t>(std::size_t{3} * 40 * 40, 255)};
+  draw_text(picture, 0, 0, text, scale, {0, 0, 0});
+  double ink = 0;
+  for (int y = first_row; y < end_row; ++y)
+    for (int x = 0; x < picture.width; ++x) ink += 1 - pixel(picture, x, y)[0] / 255.0;
+  return ink;
+}
+
+TEST(Text, IsOfStrokesThatGrowWithTheScale) {
+  for (const char* text : {"l", "o", "8", "x", "g"}) {
+    const double small = ink_of(text, 1, 0, 40), large = ink_of(text, 4, 0, 40);
+    EXPECT_NEAR(large, 16 * small, 0.25 * large) << text;
+  }
+  EXPECT_NEAR(ink_of("_", 4, 0, 40), 4 * (5 * 4 - (4 - M_PI)), 8) << "five dots as one stroke with round ends";
+}
+
+TEST(Text, HangsTailsBelowTheLineAndStandsOnItOtherwise) {
+  for (int scale : {1, 2, 3}) {
+    for (const char* text : {"g", "p", "q", "y", "j", ","})
+      EXPECT_GT(ink_of(text, scale, 7 * scale, 40), scale) << text;
+    for (const char* text : {"a", "b", "E", "8"}) EXPECT_LT(ink_of(text, scale, 7 * scale + 1, 40), 0.01) << text;
+  }
+}
+
+TEST(Text, LeavesOutWhatIsOutsideThePicture) {
+  Picture picture{.width = 8, .height = 8, .rgb = std::vector<std::uint8_t>(std::size_t{3} * 8 * 8, 255)};
+  draw_text(picture, -20, -3, "outside and longer than the picture", 3, {0, 0, 0});
+  EXPECT_EQ(picture.rgb.size(), std::size_t{3} * 8 * 8);
 }
 
 TEST(SideBySide, PlacesPicturesInRowsWithGaps) {

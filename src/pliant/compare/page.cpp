@@ -81,8 +81,12 @@ std::string tiles(const SceneComparison& comparison) {
   const auto tile = [&](const std::string& title, const std::string& name, const Trial& trial) {
     const std::vector<std::string> row = comparison_row(comparison, trial);
     return fmt::format(
-        "<div class=\"tile\"><span>{}</span><b>{}</b><span>{} ms a step, {} from the reference</span></div>\n", title,
-        escape_html(name), row[1], typeset(row[4]));
+        "<div class=\"tile\"><span>{}</span><b>{}</b><span>{} ms a step, {} from the reference{}</span></div>\n", title,
+        escape_html(name), row[1], typeset(row[4]),
+        // Merit that is another's.
+        trial.newton_steps > 0
+            ? fmt::format("; {} of {} steps ended by Newton's method", trial.newton_steps, trial.taken())
+            : std::string());
   };
   std::string html;
   if (fastest) html += tile("Fastest", name_of(comparison, *fastest), *fastest);

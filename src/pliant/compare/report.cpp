@@ -67,8 +67,8 @@ double smallest_of(const std::vector<double>& values) {
 std::string metres(double m) {
   if (!std::isfinite(m)) return "-";
   if (m == 0) return "0";
-  for (const auto& [unit, name] :
-       {std::pair(1.0, "m"), std::pair(1e-3, "mm"), std::pair(1e-6, "um"), std::pair(1e-9, "nm")})
+  for (const auto& [unit, name] : {std::pair(1.0, "m"), std::pair(1e-3, "mm"), std::pair(1e-6, "um"),
+                                   std::pair(1e-9, "nm"), std::pair(1e-12, "pm")})
     if (m >= 0.9995 * unit) return fmt::format("{:.3g} {}", m / unit, name);
   return fmt::format("{:.2g} m", m);
 }

@@ -9,8 +9,8 @@ namespace pliant {
 /// Pixels that a letter takes with the space behind it, and its height, at a scale of 1.
 inline constexpr int kLetterWidth = 6, kLetterHeight = 7;
 
-/// Writes a line of plain text with its upper left corner at (x, y), each dot of its letters `scale` pixels wide. What
-/// lies outside the picture is left out; letters that the font lacks become '?'.
+/// Writes a line of plain text with its upper left corner at (x, y), its strokes `scale` pixels wide. Some letters
+/// reach two strokes below the line. What lies outside the picture is left out; letters that the font lacks become '?'.
 void draw_text(Picture& picture, int x, int y, std::string_view text, int scale, Colour colour);
 inline int text_width(std::string_view text, int scale) { return kLetterWidth * scale * static_cast<int>(text.size()); }
 

@@ -111,11 +111,15 @@ int margin_of(const ScenePicture& options) { return 8 * letter_scale(options); }
 int legend_width(const Animation& animation, const ScenePicture& options) {
   return static_cast<int>(field_label(animation.field).size()) * kLetterWidth * letter_scale(options);
 }
+/// A quarter of the picture's, but room for a title and three numbers.
+int legend_height(const ScenePicture& options) {
+  return std::max(options.height / 4, 6 * kLetterHeight * letter_scale(options));
+}
 LegendPlace place_of(Staging::Corner corner, const Animation& animation, const ScenePicture& options) {
   const int margin = margin_of(options);
   const bool is_left = corner == Staging::Corner::upper_left, is_low = corner == Staging::Corner::lower_right;
   return {is_left ? margin : options.width - margin - legend_width(animation, options),
-          is_low ? options.height - margin - options.height / 4 : margin};
+          is_low ? options.height - margin - legend_height(options) : margin};
 }
 
 /// The corner whose legend hides the fewest points of bodies and near colliders.
@@ -128,7 +132,7 @@ Staging::Corner freest_corner(const Animation& animation, const Staging& staging
                                                       Staging::Corner::lower_right};
   std::array<LegendPlace, 3> places;
   for (std::size_t c = 0; c < 3; ++c) places[c] = place_of(corners[c], animation, options);
-  const int width = legend_width(animation, options), height = options.height / 4;
+  const int width = legend_width(animation, options), height = legend_height(options);
   std::array<std::size_t, 3> hidden = {0, 0, 0};
   for_all_points(animation, [&](const AnimatedSurface& surface, const Vec3& p) {
     if (is_square(surface)) return;
@@ -236,7 +240,7 @@ Picture draw_frame(const Animation& animation, std::size_t frame, const Staging&
     const LegendPlace place = place_of(staging.legend, animation, options);
     draw_legend(picture,
                 {field_label(animation.field), animation.low, animation.high, animation.map, animation.is_clipped},
-                place.x, place.y, options.height / 4, scale, ink);
+                place.x, place.y, legend_height(options), scale, ink);
   }
   return picture;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kStripPictures = 6, kFramesBetween = 2;
 constexpr std::size_t kFewestMoments = 3;  // where and how it came to rest is one picture, not a film
 constexpr int kStripWidth[] = {176, 400};  // pixels, of each, at least and at most
-constexpr int kLegendHeight = 180;         // pixels that a picture has at least to hold one
+constexpr int kLegendHeight = 96;          // pixels that a picture has at least to hold one
 constexpr double kStripShare = 0.3125;     // of the picture's width, in between
 /// Steps times nodes of a run that takes about a second and a half, five times as long as its pictures. Their cost
 /// grows with their area, so that those of a shorter run are smaller, down to this share of their width.
