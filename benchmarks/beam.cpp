@@ -110,9 +110,10 @@ int main(int count, char** arguments) {
                 thread_time() - thread);
     const auto& s = report.seconds;
     const Vec3 at = node(state.x, model->nodes() - 1);
-    std::printf(" newton %d cg %d factors %d assembly %.2f factor %.2f solve %.2f search %.2f contact %.2f at %.9f %.9f %.9f", report.iterations,
-                report.linear_iterations, report.factorisations, 1e3 * s.assembly, 1e3 * s.factorisation, 1e3 * s.solve, 1e3 * s.line_search, 1e3 * s.contact,
-                at.x(), at.y(), at.z());
+    std::printf(
+        " newton %d cg %d factors %d assembly %.2f factor %.2f solve %.2f search %.2f contact %.2f at %.9f %.9f %.9f",
+        report.iterations, report.linear_iterations, report.factorisations, 1e3 * s.assembly, 1e3 * s.factorisation,
+        1e3 * s.solve, 1e3 * s.line_search, 1e3 * s.contact, at.x(), at.y(), at.z());
     for (const Figure& figure : report.figures) std::printf(" %s %g", std::string(figure.name).c_str(), figure.value);
     std::printf("\n");
     std::fflush(stdout);

@@ -108,7 +108,7 @@ void ContactDescent::end_by_newton(Iterate& current, StepReport& report) {
     newton_.start_from(current);
   }
   // Where time is limited, one iteration sets bodies free that block each other; prescribed motion takes more.
-  is_timed_ && arrived(newton_.current().x) ? newton_.run(report, 1) : newton_.run(report);
+  is_timed_&& arrived(newton_.current().x) ? newton_.run(report, 1) : newton_.run(report);
   std::swap(current, newton_.current());
   blocked_ = 0;
 }
