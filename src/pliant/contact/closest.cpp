@@ -169,4 +169,27 @@ Closest closest_edge_edge(const Corners& x) {
   return nearer(ends, c) ? ends : c;
 }
 
+Closest closest_point_point(const Corners& x) {
+  Closest c;
+  c.weight = {1, -1, 0, 0};
+  finish_along(x[0] - x[1], 1, c);
+  return c;
+}
+
+Closest closest_point_edge(const Corners& x) { return point_segment({x[0], x[1], x[2], x[0]}, 0, 1, 2, 1, {0, 1, 2}); }
+
+Closest closest(PairKind kind, const Corners& x) {
+  switch (kind) {
+    case PairKind::point_triangle:
+      return closest_point_triangle(x);
+    case PairKind::edge_edge:
+      return closest_edge_edge(x);
+    case PairKind::point_point:
+      return closest_point_point(x);
+    case PairKind::point_edge:
+      return closest_point_edge(x);
+  }
+  return {};
+}
+
 }  // namespace pliant

@@ -10,10 +10,12 @@ namespace pliant {
 using Vec12 = Eigen::Matrix<double, 12, 1>;
 using Mat12 = Eigen::Matrix<double, 12, 12>;
 
-/// The positions of a pair: a point p and a triangle t0 t1 t2, or the edges a0 a1 and b0 b1. m.
+/// The positions of a pair: a point p and a triangle t0 t1 t2, the edges a0 a1 and b0 b1, two points p q, or a point p
+/// and an edge e0 e1. Corners beyond these are of no meaning. m.
 using Corners = std::array<Vec3, 4>;
 
-enum class PairKind : std::uint8_t { point_triangle, edge_edge };
+/// Surfaces meet as points and triangles or as edges; the other two are what the nearest parts of such pairs are.
+enum class PairKind : std::uint8_t { point_triangle, edge_edge, point_point, point_edge };
 
 /// Which part of the triangle is nearest to the point; edges 0, 1, 2 are t0t1, t1t2, t2t0.
 enum class PointTriangleType : std::uint8_t { t0, t1, t2, edge0, edge1, edge2, face };
@@ -27,7 +29,7 @@ struct Closest {
   std::array<double, 4> weight{};                     ///< positive for the first primitive, negative for the second
   std::array<std::array<double, 4>, 2> directions{};  ///< of the weights, by parameter
   int parameters = 0;
-  std::uint8_t type = 0;  ///< a PointTriangleType or an EdgeEdgeType
+  std::uint8_t type = 0;  ///< a PointTriangleType or an EdgeEdgeType; of no meaning for other pairs
   Vec3 r = Vec3::Zero();  ///< m
   double d2 = 0;          ///< |r|^2, m^2
 };
@@ -36,8 +38,8 @@ struct Closest {
 /// their edges and ends.
 Closest closest_point_triangle(const Corners& x);
 Closest closest_edge_edge(const Corners& x);
-inline Closest closest(PairKind kind, const Corners& x) {
-  return kind == PairKind::point_triangle ? closest_point_triangle(x) : closest_edge_edge(x);
-}
+Closest closest_point_point(const Corners& x);
+Closest closest_point_edge(const Corners& x);
+Closest closest(PairKind kind, const Corners& x);
 
 }  // namespace pliant

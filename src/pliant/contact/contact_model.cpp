@@ -94,12 +94,13 @@ Shape withdraw(Shape shape, double by) {
 
 /// A thousandth of the smallest body's diagonal, which is small against what can be seen, but at most a quarter of the
 /// mean edge of any body's surface, so that few primitives are near each other. Short edges do not matter: see
-/// ContactSearch::reach_of. m.
+/// ContactSearch::reach_of. Of a rod its radius, as what touches is its middle line. m.
 double choose_dhat(const ContactMeasures& measures) {
   double dhat = std::numeric_limits<double>::infinity();
   for (const ContactMeasures::OfBody& body : measures.bodies)
     if (body.length > 0)
-      dhat = std::min({dhat, 1e-3 * (body.box.max - body.box.min).norm(), 0.25 * body.length / body.edges});
+      dhat = std::min({dhat, body.radius > 0 ? body.radius : 1e-3 * (body.box.max - body.box.min).norm(),
+                       0.25 * body.length / body.edges});
   return std::isfinite(dhat) ? dhat : 1e-3;  // loose points alone
 }
 
@@ -186,6 +187,7 @@ ContactMeasures measure_contact(const VecX& rest_of_nodes, const std::vector<Con
     for (Index i : body.points) of.box.include(Vec3(node(rest, i)));
     of.mass = body.mass;
     of.young = body.young;
+    of.radius = body.radius;
   }
   for (const Collider& collider : colliders) measures.depths.push_back(depth_at_start(collider, rest, bodies));
   return measures;

@@ -60,6 +60,7 @@ struct ContactBody {
   std::vector<Index> points;  ///< beyond those of triangles and edges
   double young = 0;           ///< Pa; 0: unknown
   double mass = 0;            ///< kg
+  double radius = 0;          ///< of a rod, of which the middle line touches, m
   /// Moved by joints, whatever pushes against it: it pushes bodies as a collider does, and colliders do not stop it.
   bool is_driven = false;
   double friction = -1;  ///< Coulomb's coefficient against others; negative: the common one
@@ -132,6 +133,7 @@ struct ContactMeasures {
     double length = 0, edges = 0;  ///< of the edges of all triangles, m, and how many there are
     double mass = 0;               ///< kg
     double young = 0;              ///< Pa; 0: unknown
+    double radius = 0;             ///< of a rod, m
   };
   std::vector<OfBody> bodies;
   double area = 0;  ///< of all of them, m^2

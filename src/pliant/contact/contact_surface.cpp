@@ -23,6 +23,7 @@ ContactSurface make_contact_surface(std::vector<Triangle> triangles, std::vector
   for (const Triangle& t : triangles)
     for (int k = 0; k < 3; ++k) add_edge(t[static_cast<std::size_t>(k)], t[static_cast<std::size_t>((k + 1) % 3)]);
   for (const Edge& e : loose_edges) add_edge(e[0], e[1]);
+  surface.has_loose_edges = !loose_edges.empty();
   sort_unique(surface.edges);
   surface.points.assign(loose_points.begin(), loose_points.end());
   for (const Edge& e : surface.edges) surface.points.insert(surface.points.end(), e.begin(), e.end());

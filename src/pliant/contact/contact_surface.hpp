@@ -16,7 +16,8 @@ struct ContactSurface {
   std::vector<Index> points;  ///< positions on the surface, ascending
   std::vector<Edge> edges;    ///< each once, smaller end first, ascending
   std::vector<Triangle> triangles;
-  std::vector<Index> group;  ///< of each position
+  bool has_loose_edges = false;  ///< some belong to no triangle
+  std::vector<Index> group;      ///< of each position
   Index groups = 0;
   std::vector<std::uint8_t> touches;  ///< groups x groups, symmetric: 1 where two may touch, itself included
 

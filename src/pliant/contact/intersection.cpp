@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 
+#include "pliant/contact/closest.hpp"
 #include "pliant/contact/predicates.hpp"
 #include "pliant/math/parallel.hpp"
 
@@ -69,6 +70,22 @@ std::vector<CandidatePair> find_intersections(BroadPhase& broad_phase, const Vec
   std::vector<CandidatePair> found;
   for (std::size_t k = 0; k < pairs.size(); ++k)
     if (hit[k]) found.push_back(pairs[k]);
+  return found;
+}
+
+std::vector<CandidatePair> find_crossings(BroadPhase& broad_phase, const VecX& x) {
+  constexpr double kRounding = 1e-12;  // of an edge's length
+  const ContactSurface& s = broad_phase.surface();
+  std::vector<CandidatePair> found;
+  if (!s.has_loose_edges) return found;
+  Candidates near;
+  broad_phase.find(x, 0, near);
+  for (const CandidatePair& pair : near.edge_edge) {
+    const Edge &a = s.edges[static_cast<std::size_t>(pair.first)], &b = s.edges[static_cast<std::size_t>(pair.second)];
+    const Corners corners{node(x, a[0]), node(x, a[1]), node(x, b[0]), node(x, b[1])};
+    const double length2 = (corners[1] - corners[0]).squaredNorm();
+    if (closest_edge_edge(corners).d2 <= kRounding * kRounding * length2) found.push_back(pair);
+  }
   return found;
 }
 

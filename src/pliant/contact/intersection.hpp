@@ -14,4 +14,8 @@ bool intersects(const Vec3& e0, const Vec3& e1, const Vec3& t0, const Vec3& t1, 
 /// of distances and of continuous collision detection, so that it can judge them.
 std::vector<CandidatePair> find_intersections(BroadPhase& broad_phase, const VecX& x);
 
+/// The pairs of edges that cross at x, at no distance but rounding, ascending. Edges of triangles that do are among the
+/// intersections; looked for where a surface has others.
+std::vector<CandidatePair> find_crossings(BroadPhase& broad_phase, const VecX& x);
+
 }  // namespace pliant

@@ -1,6 +1,8 @@
 #include "pliant/contact/pair_derivatives.hpp"
 
 #include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
 
 #include "pliant/math/psd_projection.hpp"
 
@@ -71,6 +73,11 @@ Mat12 function_hessian(const Closest& c, const Corners& x, double first, double 
     }
     return H;
   }
+  if (n == 0) {  // along r, and across it
+    const double across = std::max(0.0, 2 * first), along = std::max(0.0, 4 * second * c.d2 + 2 * first);
+    const Mat3 rr = c.d2 > 0 ? Mat3(c.r * c.r.transpose() / c.d2) : Mat3(Mat3::Zero());
+    return weights_times_identity(c, across * Mat3::Identity() + (along - across) * rr);
+  }
   // H = B S B^T = Q (R S R^T) Q^T with an orthonormal Q: project the small matrix in the middle.
   Basis Q(12, 3 + n);
   Core R = Core::Zero(3 + n, 3 + n), S = Core::Zero(3 + n, 3 + n);
@@ -103,6 +110,30 @@ Mat12 function_hessian(const Closest& c, const Corners& x, double first, double 
   const Eigen::Matrix<double, 12, Eigen::Dynamic, 0, 12, kMost> left = Q * middle;
   Mat12 H = left * Q.transpose();
   return 0.5 * (H + H.transpose());
+}
+
+namespace {
+
+/// Orthonormal: changes of two edges, and of the place of one against the other. What does not change when both move
+/// together has no other directions.
+Eigen::Matrix<double, 12, 9> relative_motions_of_edges() {
+  const double r = std::sqrt(0.5);
+  const double weights[3][4] = {{-r, r, 0, 0}, {0, 0, -r, r}, {0.5, 0.5, -0.5, -0.5}};
+  Eigen::Matrix<double, 12, 9> Q = Eigen::Matrix<double, 12, 9>::Zero();
+  for (Eigen::Index k = 0; k < 3; ++k)
+    for (Eigen::Index i = 0; i < 4; ++i) Q.block<3, 3>(3 * i, 3 * k) = weights[k][i] * Mat3::Identity();
+  return Q;
+}
+
+}  // namespace
+
+void project_edge_hessian(Mat12& H) {
+  static const Eigen::Matrix<double, 12, 9> Q = relative_motions_of_edges();
+  const Eigen::Matrix<double, 9, 12> left = Q.transpose() * H;
+  Eigen::Matrix<double, 9, 9> middle = left * Q;
+  project_psd(middle);
+  const Eigen::Matrix<double, 12, 9> back = Q * middle;
+  H.noalias() = back * Q.transpose();
 }
 
 double edge_cross_norm(const Corners& x) { return (x[1] - x[0]).cross(x[3] - x[2]).squaredNorm(); }

@@ -17,6 +17,10 @@ Mat12 distance_hessian(const Closest& c, const Corners& x);
 /// 5x5 eigenproblem does for the projection of the 12x12 matrix.
 Mat12 function_hessian(const Closest& c, const Corners& x, double first, double second, bool project);
 
+/// Clamps the negative eigenvalues of the Hessian of any function of two edges that does not change when both move
+/// together: a 9x9 eigenproblem does for it.
+void project_edge_hessian(Mat12& H);
+
 /// How far two edges are from parallel: c = |u x v|^2 (m^4), with derivatives.
 struct CrossNorm {
   double value = 0;

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "pliant/contact/barrier.hpp"
-#include "pliant/math/psd_projection.hpp"
 
 namespace pliant {
 
@@ -123,7 +122,7 @@ Mat12 BarrierEnergy::hessian(const ContactPair& pair, const VecX& x, bool projec
     H.topLeftCorner<3, 3>() = normal_curvature(b, placed.closest.d2) * n * n.transpose();
   } else if (is_mollified(pair, placed.x)) {
     H = mollified_hessian(pair, placed, b);
-    if (project) project_psd(H);
+    if (project) project_edge_hessian(H);
   } else {
     H = function_hessian(placed.closest, placed.x, b.first, b.second, project);
   }

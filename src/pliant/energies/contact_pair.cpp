@@ -13,8 +13,10 @@ PlacedPair place(const ContactPair& pair, Index nodes, const VecX& x, const Obst
     placed.closest.d2 = distance > 0 ? distance * distance : 0;
     return placed;
   }
+  placed.x.fill(Vec3::Zero());
   for (std::size_t k = 0; k < 4; ++k) {
     const Index i = pair.corners[k];
+    if (i < 0) break;
     placed.x[k] = i < nodes ? Vec3(node(x, i)) : Vec3(node(obstacles.positions, i - nodes));
   }
   placed.closest = closest(pair.kind, placed.x);

@@ -13,7 +13,7 @@ struct ObstacleState {
 
 /// Two primitives that are near each other, or a point near a plane.
 struct ContactPair {
-  std::array<Index, 4> corners = {-1, -1, -1, -1};  ///< positions; of a point near a plane only the first
+  std::array<Index, 4> corners = {-1, -1, -1, -1};  ///< positions; -1 where its kind has fewer, or beside a plane
   Index plane = -1;                                 ///< number of the plane, or -1
   PairKind kind = PairKind::point_triangle;
   double area = 0;       ///< share of the surface it stands for, m^2

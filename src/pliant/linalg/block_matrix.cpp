@@ -33,8 +33,8 @@ Incidence invert(Index rows, std::span<const BlockPattern::Cliques> cliques) {
   for (const auto& list : cliques) {
     assert(list.size > 0 && list.nodes.size() % at(list.size) == 0);
     for (Index node : list.nodes) {
-      assert(node >= 0 && node < rows);
-      ++incidence.start[at(node) + 1];
+      assert(node >= -1 && node < rows);
+      if (node >= 0) ++incidence.start[at(node) + 1];
     }
   }
   for (Index i = 0; i < rows; ++i) incidence.start[at(i) + 1] += incidence.start[at(i)];
@@ -43,7 +43,8 @@ Incidence invert(Index rows, std::span<const BlockPattern::Cliques> cliques) {
   for (const auto& list : cliques) {
     for (std::size_t first = 0; first < list.nodes.size(); first += at(list.size)) {
       const Index* nodes = list.nodes.data() + first;
-      for (int a = 0; a < list.size; ++a) incidence.stencils[at(next[at(nodes[a])]++)] = {nodes, list.size};
+      for (int a = 0; a < list.size; ++a)
+        if (nodes[a] >= 0) incidence.stencils[at(next[at(nodes[a])]++)] = {nodes, list.size};
     }
   }
   return incidence;

@@ -14,8 +14,8 @@ class BlockPattern {
  public:
   BlockPattern() = default;
 
-  /// The union of cliques: every two nodes of a stencil are coupled. A stencil list is flat, `size` nodes each.
-  /// Diagonal blocks are always present.
+  /// The union of cliques: every two nodes of a stencil are coupled. A stencil list is flat, `size` nodes each, of
+  /// which -1 is none. Diagonal blocks are always present.
   struct Cliques {
     std::span<const Index> nodes;
     int size;

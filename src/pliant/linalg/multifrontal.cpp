@@ -20,11 +20,11 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <cmath>
 #include <optional>
 
 #include "pliant/base/memory.hpp"
+#include "pliant/base/stopwatch.hpp"
 #include "pliant/linalg/blas.hpp"
 #include "pliant/linalg/extend_add.hpp"
 #include "pliant/linalg/tiles.hpp"
@@ -75,14 +75,17 @@ void add_entries(std::span<const SymbolicFactor::Entry> entries, const BlockMatr
   }
 }
 
-class Stopwatch {
+/// Leaves the seconds of its own lifetime.
+class LastTime {
  public:
-  explicit Stopwatch(float& seconds) : seconds_(seconds), begin_(std::chrono::steady_clock::now()) {}
-  ~Stopwatch() { seconds_ = std::chrono::duration<float>(std::chrono::steady_clock::now() - begin_).count(); }
+  explicit LastTime(float& seconds) : seconds_(seconds), begin_(stage_seconds()) {}
+  ~LastTime() { seconds_ = static_cast<float>(stage_seconds() - begin_); }
+  LastTime(const LastTime&) = delete;
+  LastTime& operator=(const LastTime&) = delete;
 
  private:
   float& seconds_;
-  std::chrono::steady_clock::time_point begin_;
+  double begin_;
 };
 
 }  // namespace
@@ -221,7 +224,7 @@ void Multifrontal::factor_subtree(const BlockMatrix& A, Index s, double* update,
     if (stopped_.load(std::memory_order_relaxed)) return;
     extend_add(b, plan_->parent_rows_of(child), plan_->runs_of(child), all, all, stack, front);
   }
-  const Stopwatch watch(seconds_[at(s)]);
+  const LastTime watch(seconds_[at(s)]);
   eliminate(s, front, workspace, nullptr);
 }
 
@@ -248,7 +251,7 @@ struct Multifrontal::Prepare final : TilePreparation {
 
 /// A front whose children's updates are all there. Each number is assembled right before it is computed with.
 void Multifrontal::factor_alone(const BlockMatrix& A, Index s, double* update, double* workspace) {
-  const Stopwatch watch(seconds_[at(s)]);
+  const LastTime watch(seconds_[at(s)]);
   const Supernode& node = plan_->supernodes[at(s)];
   const Front front = front_of(s, update);
   assemble_panel(A, s, front);

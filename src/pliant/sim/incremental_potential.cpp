@@ -1,4 +1,5 @@
 #include "pliant/sim/incremental_potential.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/sharing.hpp"
 
 #include <limits>
@@ -119,6 +120,14 @@ double IncrementalPotential::stored_energy(const VecX& x, VecX* g) {
   return ties_ ? value + ties_->stored(pose, g) : value;
 }
 
+void IncrementalPotential::stored_hessian(const VecX& x, Projection projection, BlockMatrix& H) {
+  const Pose pose = problem_.pose(x);
+  H.set_zero();
+  elasticity_.add_hessian(pose, projection, H);
+  further_.add_hessian(pose, projection, H);
+  if (ties_) ties_->add_stored_hessian(pose, projection, H);
+}
+
 double IncrementalPotential::collider_energy(const VecX& x) {
   return total(model_->sharing(), colliders_.value(problem_.pose(x)));
 }
@@ -155,7 +164,8 @@ void IncrementalPotential::sum_all_hessians(const Pose& pose, Projection project
   sum_hessians(pose, projection, H);
   if (ties_) ties_->add_hessian(pose, projection, H);
   if (damping_) damping_->add_hessian(pose, projection, H);
-  if (problem_.has_inertia()) model_->mass().add_to(H, inertia_scale / (problem_.h * problem_.h));
+  const double inertia = problem_.has_inertia() ? inertia_scale : inertia_scale - 1;
+  if (inertia != 0) model_->mass().add_to(H, inertia / (problem_.h * problem_.h));
   find_rank_ones(pose.x);
 }
 

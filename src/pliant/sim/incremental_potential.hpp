@@ -50,6 +50,8 @@ class IncrementalPotential final : public StepFunction {
   /// What is stored in the bodies, in springs between them and in energies from code, J. With g, which it overwrites,
   /// the gradient over all unknowns, those too that are prescribed.
   double stored_energy(const VecX& x, VecX* g = nullptr);
+  /// Overwrites H with its Hessian.
+  void stored_hessian(const VecX& x, Projection projection, BlockMatrix& H);
   /// The forces by which pins and scripts hold x in place, N: on prescribed unknowns all that the equation of the step
   /// leaves over, elsewhere the pull of penalties. Overwrites f.
   void support_forces(const VecX& x, VecX& f);
@@ -57,7 +59,7 @@ class IncrementalPotential final : public StepFunction {
   void clear_prescribed(VecX& g) const {
     for (Index i : problem_.fixed) g[i] = 0;
   }
-  /// (inertia_scale / h^2) M + the Hessian of all else. Kinetic Newton scales the inertia; everybody else passes 1.
+  /// The Hessian + (inertia_scale - 1) M/h^2. More inertia than there is makes a matrix definite (solvers/newton).
   void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                Drive* drive = nullptr) override;
   /// The exact Hessian over all unknowns, prescribed ones too; so are rank_ones() after it.

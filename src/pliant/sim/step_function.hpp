@@ -2,10 +2,11 @@
 
 #include <span>
 
-#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/step_problem.hpp"
 
 namespace pliant {
+
+class ContactStep;
 
 /// What is prescribed, moving together with the bodies (docs/contact.md, "Obstacles").
 struct Drive {
@@ -30,8 +31,9 @@ class StepFunction {
   virtual ContactStep* contact() = 0;
   /// Overwrites g, zero where prescribed; returns the value.
   virtual double gradient(const VecX& x, VecX& g) = 0;
-  /// Overwrites A with the Hessian, its inertia times `inertia_scale`; prescribed unknowns have identity rows. With a
-  /// drive, the same matrix, before the prescribed unknowns leave it, gives the coupling. A may get another pattern.
+  /// Overwrites A with the Hessian and (inertia_scale - 1) M/h^2, with inertia or without; prescribed unknowns have
+  /// identity rows. With a drive, the same matrix, before the prescribed unknowns leave it, gives the coupling. A may
+  /// get another pattern.
   virtual void hessian(const VecX& x, Projection projection, double inertia_scale, BlockMatrix& A,
                        Drive* drive = nullptr) = 0;
   /// What the last Hessian has besides A, never negative; zero where prescribed. It couples so many nodes that A had

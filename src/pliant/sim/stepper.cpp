@@ -7,6 +7,7 @@
 
 #include "pliant/base/memory.hpp"
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/judgement.hpp"
 #include "pliant/sim/sharing.hpp"

@@ -19,6 +19,12 @@ double characteristic_force(const Model& model) {
               shell.young * shell.thickness * std::sqrt(body.shell->areas()[at(s)]);
       continue;
     }
+    if (body.rod) {  // Y A is to a segment what k r is to a spring
+      const Stencils& segments = body.rod->stencils();
+      for (Index s = 0; s < segments.count(); ++s)
+        for (int a = 0; a < 2; ++a) per_node[segments[s][a]] += body.rod->material().stretching_rigidity();
+      continue;
+    }
     if (!body.is_solid()) {  // k r is to a spring what W V |grad N| is to an element
       const Stencils& ends = body.springs->stencils();
       for (Index s = 0; s < ends.count(); ++s)

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <utility>
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/sim/judgement.hpp"
 

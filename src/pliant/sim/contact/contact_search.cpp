@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cmath>
 
-#include "pliant/contact/intersection.hpp"
 #include "pliant/contact/pair_derivatives.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/sim/contact/nearest_parts.hpp"
 
 namespace pliant {
 
@@ -272,14 +272,15 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
       placed[c] = model_->is_obstacle(nodes[c]) ? Vec3(node(obstacles_.positions, nodes[c] - model_->nodes))
                                                 : Vec3(node(x, nodes[c]));
     if (boxes_apart(kind, placed, nullptr, dhat)) return;
-    const double d2 = closest(kind, placed).d2;
-    if (!(d2 < dhat2)) return;
+    const Closest nearest = closest(kind, placed);
+    if (!(nearest.d2 < dhat2)) return;
     const double reach = reach_of(kind, nodes);
-    if (!(d2 < reach * reach)) return;
-    chunks_[at(chunk)].push_back({k, k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
-                                                   : edge_edge(candidates_.edge_edge[at(k - triangles)])});
-    chunks_[at(chunk)].back().pair.reach = reach;
-    chunk_gap2_[at(chunk)] = std::min(chunk_gap2_[at(chunk)], d2);
+    if (!(nearest.d2 < reach * reach)) return;
+    ContactPair pair = k < triangles ? point_triangle(candidates_.point_triangle[at(k)])
+                                     : edge_edge(candidates_.edge_edge[at(k - triangles)]);
+    pair.reach = reach;
+    chunks_[at(chunk)].push_back({k, pair, nearest_part(pair, placed, nearest)});
+    chunk_gap2_[at(chunk)] = std::min(chunk_gap2_[at(chunk)], nearest.d2);
   });
   // In the order of their primitives, whatever was searched before.
   found_.clear();
@@ -290,7 +291,12 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
   }
   std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.candidate < b.candidate; });
   near.pairs.clear();
-  for (const Found& found : found_) near.pairs.push_back(found.pair);
+  near.parts.clear();
+  for (const Found& found : found_) {
+    near.pairs.push_back(found.pair);
+    near.parts.push_back(found.part);
+  }
+  merge_equal(near.parts);
   for (std::size_t p = 0; p < obstacles_.planes.size(); ++p)
     for_points_at_plane(*model_, obstacles_, p, x, [&](Index i, double d) {
       if (!(d < dhat)) return;
@@ -300,6 +306,7 @@ void ContactSearch::find_near(const VecX& x, Near& near) {
       pair.area = model_->point_area[at(i)];
       pair.reach = dhat;
       near.pairs.push_back(pair);
+      near.parts.push_back(pair);
       gap2 = std::min(gap2, d > 0 ? d * d : 0);
     });
   near.gap = std::sqrt(gap2);

@@ -4,6 +4,7 @@
 
 #include "pliant/contact/broad_phase.hpp"
 #include "pliant/contact/ccd.hpp"
+#include "pliant/contact/intersection.hpp"
 #include "pliant/energies/contact_pair.hpp"
 
 namespace pliant {
@@ -17,9 +18,10 @@ class ContactSearch {
   /// Obstacles are elsewhere: the region searched is forgotten.
   void set_obstacles(const ObstacleState& obstacles);
 
-  /// The pairs nearer than dhat at x, in an order of their own, and their least distance.
+  /// The pairs nearer than dhat at x, in an order of their own, the parts of them that are nearest, each once, and
+  /// their least distance.
   struct Near {
-    std::vector<ContactPair> pairs;
+    std::vector<ContactPair> pairs, parts;
     double gap;  ///< m; infinity without pairs
   };
   void find_near(const VecX& x, Near& near);
@@ -30,6 +32,8 @@ class ContactSearch {
 
   /// Pairs (edge, triangle) that intersect at x, exactly, and points behind planes as (point, -1 - plane).
   std::vector<CandidatePair> intersections(const VecX& x);
+  /// Pairs of edges that cross at x, where some belong to no triangle.
+  std::vector<CandidatePair> crossings(const VecX& x) { return find_crossings(broad_, all_positions(x)); }
 
  private:
   /// How far nodes are from where the candidates were measured, or will be; with the mean motion of their bodies, or
@@ -83,7 +87,7 @@ class ContactSearch {
   VecX low_, high_;             ///< the region of the nodes that the candidates are good for; empty: none
   struct Found {
     Index candidate;
-    ContactPair pair;
+    ContactPair pair, part;
   };
   std::vector<std::vector<Found>> chunks_;
   std::vector<double> chunk_gap2_;

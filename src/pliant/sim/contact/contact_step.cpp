@@ -109,18 +109,18 @@ std::string ContactStep::describe_intersections(const VecX& x) {
   if (left_behind_.size() == x.size() && left_behind_ == x) return "";
   const Stopwatch watch(seconds_ ? *seconds_ : uncounted_);
   const VecX& moving = extend(x, all_elsewhere_);
-  const std::vector<CandidatePair> found = search_.intersections(moving);
-  if (found.empty()) return "";
+  const std::vector<CandidatePair> found = search_.intersections(moving), crossings = search_.crossings(moving);
+  if (found.empty() && crossings.empty()) return "";
   VecX all(moving.size() + barrier_.obstacles().positions.size());
   all << moving, barrier_.obstacles().positions;
-  return describe_overlaps(*model_, barrier_.obstacles(), found, all);
+  return describe_overlaps(*model_, barrier_.obstacles(), found, crossings, all);
 }
 
 void ContactStep::update(const VecX& x) {
   if (near_at_.size() == x.size() && near_at_ == x) return;
   const VecX& all = extend(x, all_);
   search_.find_near(all, near_);
-  barrier_.set_pairs(near_.pairs);
+  barrier_.set_pairs(near_.parts);
   near_at_ = x;
   if (!is_carried()) return;
   carried_barrier_.update(all_);
@@ -246,7 +246,7 @@ std::optional<FrictionPair> ContactStep::friction_of(const ContactPair& pair, co
   const ContactSurface& s = *model_->surface;
   const auto group = [&](std::size_t corner) { return s.group[static_cast<std::size_t>(pair.corners[corner])]; };
   const Index other = pair.plane >= 0 ? model_->planes[static_cast<std::size_t>(pair.plane)].group
-                                      : group(pair.kind == PairKind::point_triangle ? 1 : 2);
+                                      : group(pair.kind == PairKind::edge_edge ? 2 : 1);
   const double mu = model_->friction_of(group(0), other);
   if (!(mu > 0)) return std::nullopt;
   const PlacedPair placed = place(pair, model_->nodes, all, barrier_.obstacles());
@@ -281,7 +281,7 @@ void ContactStep::renew_friction(const VecX& x) {
   std::vector<FrictionPair> pairs;
   update(x);
   const VecX& all = is_carried() ? all_ : x;
-  for (const ContactPair& pair : near_.pairs)
+  for (const ContactPair& pair : near_.parts)
     if (const auto friction = friction_of(pair, all, all_n_)) pairs.push_back(*friction);
   friction_.set_pairs(std::move(pairs), h_ * model_->options.eps_v);
   if (is_carried()) carried_friction_.update(all_);
@@ -339,8 +339,8 @@ ContactStep::Forces ContactStep::forces(const Pose& pose) {
   forces.total = -forces.total;
   forces.normal = VecX::Zero(pose.x.size());
   VecX pushed = VecX::Zero(is_carried() ? all_.size() : pose.x.size());
-  std::vector<double> values(near_.pairs.size()), gradients(12 * near_.pairs.size());
-  const auto count = static_cast<Index>(near_.pairs.size());
+  const Index count = barrier_.stencils().count();
+  std::vector<double> values(at(count)), gradients(12 * at(count));
   barrier_.evaluate({is_carried() ? all_ : pose.x, pose.activation, pose.time}, {0, count}, values.data(),
                     gradients.data());
   const Stencils& stencils = barrier_.stencils();

@@ -82,8 +82,10 @@ class ContactStep final : public Term {
   Forces forces(const Pose& pose);
   double stiffness() const { return barrier_.stiffness(); }
 
-  /// For methods that take every pair as a problem of its own: the barrier over the pairs of the last evaluation with
-  /// obstacles where they are now, the friction of this step, and where the obstacles will be.
+  /// For methods that take every pair as a problem of its own: the pairs of the last evaluation, which keep their names
+  /// when other parts of them become nearest, the barrier with obstacles where they are now, the friction of this step,
+  /// and where the obstacles will be.
+  const std::vector<ContactPair>& near_pairs() const { return near_.pairs; }
   const BarrierEnergy& barrier() const { return barrier_; }
   const FrictionEnergy& friction() const { return friction_; }
   const ObstacleState& obstacles_at_end() const { return end_; }

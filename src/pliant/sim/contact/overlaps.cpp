@@ -7,6 +7,7 @@
 #include <map>
 
 #include "pliant/contact/aabb.hpp"
+#include "pliant/contact/closest.hpp"
 
 namespace pliant {
 
@@ -66,7 +67,8 @@ std::string describe_way(const std::string& body, const Vec3& by) {
 }  // namespace
 
 std::string describe_overlaps(const ContactModel& model, const ObstacleState& obstacles,
-                              std::span<const CandidatePair> found, const VecX& positions) {
+                              std::span<const CandidatePair> found, std::span<const CandidatePair> crossings,
+                              const VecX& positions) {
   const ContactSurface& s = *model.surface;
   std::map<std::pair<Index, Index>, Overlap> overlaps;  // by groups, or by the group of a body and -1 - plane
   for (const auto& [first, second] : found) {
@@ -86,6 +88,13 @@ std::string describe_overlaps(const ContactModel& model, const ObstacleState& ob
         fmt::format("edge ({}, {}) of '{}' cuts triangle {} of '{}'", e[0], e[1],
                     model.group_names[at(s.group[at(e[0])])], second, model.group_names[at(s.group[at(t[0])])]));
   }
+  for (const auto& [first, second] : crossings) {
+    const Edge &a = s.edges[at(first)], &b = s.edges[at(second)];
+    const Closest closest =
+        closest_edge_edge({node(positions, a[0]), node(positions, a[1]), node(positions, b[0]), node(positions, b[1])});
+    const Vec3 place = closest.weight[0] * node(positions, a[0]) + closest.weight[1] * node(positions, a[1]);
+    overlaps[std::minmax(s.group[at(a[0])], s.group[at(b[0])])].include(0, place, "");
+  }
   constexpr std::size_t kMost = 10;
   std::string text = "bodies overlap where the step begins: ";
   std::size_t told = 0;
@@ -100,14 +109,17 @@ std::string describe_overlaps(const ContactModel& model, const ObstacleState& ob
         fmt::format("near ({:.4g}, {:.4g}, {:.4g})", overlap.place.x(), overlap.place.y(), overlap.place.z());
     const double apart = overlap.depth + 2 * model.options.dhat;
     if (groups.second < 0) {
-      text += fmt::format("'{}' lies up to {:.3g} m behind plane '{}' with {} vertices, {} ({})", body, overlap.depth,
-                          model.planes[at(-1 - groups.second)].name, overlap.count, where, overlap.example);
+      const std::string& plane = model.planes[at(-1 - groups.second)].name;
+      text += overlap.depth > 0 ? fmt::format("'{}' lies up to {:.3g} m behind plane '{}' with {} vertices, {} ({})",
+                                              body, overlap.depth, plane, overlap.count, where, overlap.example)
+                                : fmt::format("'{}' touches plane '{}' exactly, {}", body, plane, where);
       text += describe_way(body, apart * obstacles.planes[at(-1 - groups.second)].normal);
       continue;
     }
     if (groups.first == groups.second) {
-      text += fmt::format("'{}' cuts itself, up to {:.3g} m deep, {} ({} edges; {})", body, overlap.depth, where,
-                          overlap.count, overlap.example);
+      text += overlap.depth > 0 ? fmt::format("'{}' cuts itself, up to {:.3g} m deep, {} ({} edges; {})", body,
+                                              overlap.depth, where, overlap.count, overlap.example)
+                                : fmt::format("'{}' touches itself exactly, {}", body, where);
       continue;
     }
     // Groups of bodies come before those of obstacles.

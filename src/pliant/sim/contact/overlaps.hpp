@@ -8,9 +8,10 @@
 
 namespace pliant {
 
-/// What overlaps, for people: which bodies, where, and by how much. `found` is what ContactSearch::intersections found;
-/// `positions` are those of nodes and obstacles.
+/// What overlaps, for people: which bodies, where, and by how much. `found` and `crossings` are what ContactSearch
+/// found; `positions` are those of nodes and obstacles.
 std::string describe_overlaps(const ContactModel& model, const ObstacleState& obstacles,
-                              std::span<const CandidatePair> found, const VecX& positions);
+                              std::span<const CandidatePair> found, std::span<const CandidatePair> crossings,
+                              const VecX& positions);
 
 }  // namespace pliant

@@ -1,4 +1,5 @@
 #include "pliant/solvers/contact/contact_solve.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 
 #include <limits>
 

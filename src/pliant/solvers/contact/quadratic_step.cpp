@@ -1,4 +1,5 @@
 #include "pliant/solvers/contact/quadratic_step.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 
 namespace pliant {
 

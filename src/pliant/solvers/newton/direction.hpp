@@ -26,6 +26,22 @@ class Direction {
   virtual double shortening() const { return 1; }
 };
 
+/// Systems of the projected Hessian. Without inertia that may be singular far from the solution: what is not taut, a
+/// rope or a cloth without resistance to bending, has no stiffness sideways. Then masses are added as if the step had a
+/// length, more of them until there is a factor and after short steps, less after whole ones (Levenberg, "A method for
+/// the solution of certain non-linear problems in least squares", 1944), down to none.
+class ProjectedSystem {
+ public:
+  explicit ProjectedSystem(Projection projection) : projection_(projection) {}
+  void begin_step() { added_ = 0; }
+  FactorStatus solve(LinearSystem& system, const Iterate& current, VecX& dx);
+  void after_line_search(double alpha);
+
+ private:
+  Projection projection_;
+  double added_ = 0;  ///< inertia, of M/h^2
+};
+
 /// How long PDN goes on projecting.
 struct OnDemandOptions {
   int projected_steps = 4;        ///< at least so many, after the exact matrix has failed

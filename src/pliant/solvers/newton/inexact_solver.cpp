@@ -79,7 +79,7 @@ PcgReport InexactSolver::solve_with_rest_factor(const BlockMatrix& A, const VecX
 /// In double: a matrix rounded to float has other rigid motions, which are what conjugate gradients are left with here.
 /// Groups of nodes are made from the stiffness at rest, and numbers at the first system of a step at the latest, so
 /// that a step's bits do not depend on the steps before it. Within a step numbers are kept as long as the iterations
-/// that their age adds cost less than new ones, unless contact changes the matrix from iteration to iteration.
+/// that their age adds cost less than new ones. Its levels own their matrices, so that contact may change the pattern.
 PcgReport InexactSolver::solve_with_multigrid(const BlockMatrix& A, const VecX& x, const VecX& g, VecX& dx,
                                               const PcgOptions& options, StepReport& report) {
   constexpr double kIterationsOfSetUp = 8;
@@ -91,10 +91,9 @@ PcgReport InexactSolver::solve_with_multigrid(const BlockMatrix& A, const VecX& 
       multigrid_ = std::make_unique<Multigrid>(rest, function_.model().rest());
     }
     take_matrix(in_double_, A);
-    if (multigrid_age_ < 0 || is_worn_out_ || multigrid_pattern_ != A.shared_pattern()) {
+    if (multigrid_age_ < 0 || is_worn_out_) {
       multigrid_->set_positions(x);
       multigrid_->set(in_double_.product);
-      multigrid_pattern_ = A.shared_pattern();
       multigrid_age_ = 0;
       is_worn_out_ = false;
     } else {

@@ -61,7 +61,6 @@ class InexactSolver {
   std::unique_ptr<RestFactor> rest_factor_;
   std::int64_t turned_for_ = 0;  ///< the number of the matrix that it was turned for
   std::unique_ptr<Multigrid> multigrid_;
-  std::shared_ptr<const BlockPattern> multigrid_pattern_;
   int multigrid_age_ = -1;    ///< systems since its numbers were computed; -1: none in this step
   double fresh_effort_ = 0;   ///< iterations for a digit when they were
   bool is_worn_out_ = false;  ///< more iterations by now than new numbers cost

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/solvers/free_parts.hpp"
+
 namespace pliant {
 
 void LinearSystem::begin_step(StepReport& report) {
@@ -11,6 +13,21 @@ void LinearSystem::begin_step(StepReport& report) {
   last_forcing_ = 0;
   kept_matrices_ = 0;
   matrix_is_there_ = false;
+}
+
+bool LinearSystem::may_add_inertia() const {
+  // Whether a part is held is not for one of several processes to say.
+  if (function_.problem().has_inertia() || function_.model().sharing()) return false;
+  FreeParts parts(function_.model());
+  parts.set_boundary(function_.problem());
+  return parts.none();
+}
+
+/// Rounding may give a factor to a matrix that has none. Its solutions lead out of the world.
+bool LinearSystem::is_singular(const VecX& dx) const {
+  constexpr double kOutOfTheWorld = 1e4;  // of the smallest body's size
+  return !function_.problem().has_inertia() && !function_.model().sharing() &&
+         largest(nullptr, dx) > kOutOfTheWorld * size();
 }
 
 bool LinearSystem::may_solve_again() const {
@@ -27,7 +44,9 @@ FactorStatus LinearSystem::solve_again(const VecX& g, VecX& dx) {
 
 FactorStatus LinearSystem::solve(Factorisation kind, const VecX& g, VecX& dx) {
   if (drive_) driven_gradient_ = g + drive_->coupling;
-  const FactorStatus status = solve_for(kind, drive_ ? driven_gradient_ : g, dx);
+  FactorStatus status = solve_for(kind, drive_ ? driven_gradient_ : g, dx);
+  if (status == FactorStatus::ok && kind == Factorisation::llt && is_singular(dx))
+    status = FactorStatus::not_positive_definite;
   if (drive_ && status == FactorStatus::ok) dx += drive_->remaining;
   matrix_is_there_ = status == FactorStatus::ok && kind == Factorisation::llt;
   return status;

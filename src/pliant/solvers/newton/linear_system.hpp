@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pliant/linalg/sparse_cholesky.hpp"
+#include "pliant/sim/judgement.hpp"
 #include "pliant/sim/sharing.hpp"
 #include "pliant/sim/step_function.hpp"
 #include "pliant/sim/step_report.hpp"
@@ -43,6 +44,11 @@ class LinearSystem {
   void set_drive(Drive* drive) { drive_ = drive; }
   bool is_driven() const { return drive_ != nullptr; }
   virtual void assemble(const VecX& x, Projection projection, double inertia_scale = 1) = 0;
+  /// Whether inertia that is not there may help out: the step is one of statics, and no part of the model is free to
+  /// leave altogether.
+  bool may_add_inertia() const;
+  /// Of the smallest body, m.
+  double size() const { return smallest_body_size(function_.model()); }
   /// dx = -A^{-1} g, or with a drive its remaining motion and -A^{-1} (g + coupling). Direct: by an LL^T, which refuses
   /// matrices that are not positive definite, or by a pivoted LDL^T.
   ///
@@ -83,6 +89,8 @@ class LinearSystem {
   double linear_residual_ = 0;  ///< |g + A dx| of the last solution, N
 
  private:
+  bool is_singular(const VecX& dx) const;
+
   VecX driven_gradient_;
   bool matrix_is_there_ = false;  ///< of this step, and positive definite as far as is known
   double goal_ = 0;

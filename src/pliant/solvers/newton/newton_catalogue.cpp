@@ -15,6 +15,7 @@ const ChoiceNames<PreconditionerKind> kNewtonPreconditioners = {
     {"incomplete-cholesky", PreconditionerKind::incomplete_cholesky},
     {"multigrid", PreconditionerKind::multigrid},
     {"rest-factor", PreconditionerKind::rest_factor}};
+const ChoiceNames<LongSteps> kLongSteps = {{"where-concave", LongSteps::where_concave}, {"never", LongSteps::never}};
 const ChoiceNames<NewtonStart> kNewtonStarts = {{"auto", NewtonStart::automatic},
                                                 {"last-positions", NewtonStart::last_positions},
                                                 {"prediction", NewtonStart::prediction}};
@@ -57,6 +58,10 @@ BoundSettings<NewtonOptions> newton_settings() {
                    .summary = "whether steps that are short along the line may turn bodies as rigid ones turn (exact), "
                               "or only along tangents, as in the paper (linear)"},
                   kTurnings, &O::turning)
+      .add_choice({.name = "long_steps",
+                   .summary = "whether a whole step along which the energy bends down, as where a body buckles, is "
+                              "followed by more of it (where-concave), or not, as in the paper (never)"},
+                  kLongSteps, &O::long_steps)
       .add_choice({.name = "linear",
                    .summary = "how systems are solved: by a factorisation, by conjugate gradients (pcg) as accurately "
                               "as pays off, or by whichever is cheaper (auto)"},

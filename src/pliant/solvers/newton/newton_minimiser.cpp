@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/sharing.hpp"
 #include "pliant/solvers/newton/newton_system.hpp"
 
@@ -59,7 +60,8 @@ NewtonMinimiser::NewtonMinimiser(StepFunction& function, const std::shared_ptr<c
                        : std::make_unique<NewtonSystem>(function, options.linear)),
       direction_(make_direction(options)),
       obstacles_(function),
-      turning_(function) {}
+      turning_(function),
+      long_steps_(function) {}
 
 void NewtonMinimiser::begin_step(StepReport& report) {
   system_->begin_step(report);
@@ -179,6 +181,8 @@ LineSearchResult NewtonMinimiser::search(StepReport& report) {
   // Turns of bodies are sums over all of their nodes, which no process has.
   if (!obstacles_.drive() && options_.turning == Turning::exact && !sharing_)
     turning_.improve(current_, ray, options_.line_search, obstacles_, found, trial_);
+  if (!obstacles_.drive() && options_.long_steps == LongSteps::where_concave)
+    long_steps_.improve(current_, ray, obstacles_, found, trial_);
   report.line_search_evaluations += found.evaluations;
   if (options_.history)
     report.history.push_back({current_.energy, report.residuals.force, report.residuals.acceleration,

@@ -5,6 +5,7 @@
 
 #include "pliant/solvers/criteria.hpp"
 #include "pliant/solvers/newton/direction.hpp"
+#include "pliant/solvers/newton/long_step_search.hpp"
 #include "pliant/solvers/newton/obstacle_drive.hpp"
 #include "pliant/solvers/newton/turning_search.hpp"
 
@@ -15,6 +16,9 @@ enum class NewtonMethod { newton, projected, on_demand, kinetic };
 /// Where a step begins to search: at x^n, at x^n + h v^n, or at the best of those and of an explicit step.
 enum class NewtonStart { automatic, last_positions, prediction };
 
+/// Whether a whole step along which the energy bends down may be followed by more of it.
+enum class LongSteps { where_concave, never };
+
 struct NewtonOptions {
   NewtonMethod method = NewtonMethod::on_demand;
   Integrator integrator = Integrator::implicit_euler;
@@ -23,6 +27,7 @@ struct NewtonOptions {
   CriterionOptions criterion{.kind = Criterion::automatic};
   LineSearchOptions line_search;
   Turning turning = Turning::exact;  ///< whether steps that turn bodies may follow curves
+  LongSteps long_steps = LongSteps::where_concave;
   LinearOptions linear;
   int max_iterations = 1000;
   /// Kinetic Newton under the step-length criterion: steps that added inertia made shorter are judged by the longest
@@ -83,6 +88,7 @@ class NewtonMinimiser {
   std::unique_ptr<Direction> direction_;
   ObstacleDrive obstacles_;
   TurningSearch turning_;
+  LongStepSearch long_steps_;
   Iterate current_, trial_;
   VecX dx_;
   int last_iteration_ = 0;  ///< the limit, as the report counts

@@ -1,4 +1,5 @@
 #include "pliant/solvers/newton/newton_stepper.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/sharing.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/solvers/line_search.hpp"
 
 namespace pliant {

@@ -11,9 +11,10 @@ namespace {
 class OnDemandDirection final : public Direction {
  public:
   OnDemandDirection(Projection projection, const OnDemandOptions& options)
-      : projection_(projection), options_(options) {}
+      : projected_system_(projection), options_(options) {}
 
   void begin_step() override {
+    projected_system_.begin_step();
     project_ = false;
     countdown_ = 0;
   }
@@ -29,15 +30,13 @@ class OnDemandDirection final : public Direction {
         countdown_ = options_.projected_steps - 1;
       }
     }
-    if (project_) {
-      system.assemble(current.x, projection_);
-      status = system.solve(Factorisation::llt, current.gradient, dx);
-    }
+    if (project_) status = projected_system_.solve(system, current, dx);
     projected_ = project_;
     return status;
   }
 
   void after_line_search(double alpha) override {
+    projected_system_.after_line_search(alpha);
     project_ = (options_.after_short_steps && alpha < 1) || countdown_ > 0;
     countdown_ = std::max(0, countdown_ - 1);
   }
@@ -46,7 +45,7 @@ class OnDemandDirection final : public Direction {
   bool met_indefinite() const override { return met_indefinite_; }
 
  private:
-  Projection projection_;
+  ProjectedSystem projected_system_;
   OnDemandOptions options_;
   bool project_ = false;
   bool projected_ = false;

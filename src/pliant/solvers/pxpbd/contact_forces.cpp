@@ -95,7 +95,7 @@ void ContactForces::find_pairs(const Unknowns& unknowns) {
 /// What is near at the safe positions, and what still pushes. Forces are kept with their pair.
 void ContactForces::merge_pairs() {
   contact_->energies_at(of_vertices_);
-  std::vector<ContactPair> near = contact_->barrier().pairs();
+  std::vector<ContactPair> near = contact_->near_pairs();
   std::sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return key(a) < key(b); });
   std::swap(pairs_, pairs_before_);
   std::swap(shares_, shares_before_);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/judgement.hpp"
 
 namespace pliant::pbd {

@@ -8,6 +8,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 
 namespace pliant {
 

@@ -7,6 +7,7 @@
 
 #include "pliant/base/stopwatch.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/judgement.hpp"
 
 namespace pliant {

@@ -21,8 +21,10 @@ constexpr int kBudgets = 3;
 /// Where obstacles or other bodies cut off more than this of the inertial motion, in sizes of the smallest body, the
 /// matrix does not serve from the beginning.
 constexpr double kHeadlong = 0.1;
+/// Of a direction where time is limited, in sizes of the smallest body.
+constexpr double kLongestTimed = 0.5;
 /// Of conjugate gradients where time is limited: any descent direction of Newton's matrix will do.
-constexpr int kTimedLinearIterations = 60;
+constexpr int kTimedLinearIterations = 40;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 NewtonOptions newton_options(const CriterionOptions& criterion, int max_iterations) {
@@ -75,6 +77,13 @@ bool ContactDescent::find_start(Iterate& current, StepReport& report) {
 bool ContactDescent::arrived(const VecX& x) {
   if (!contact_.arrived()) contact_.find_remaining_motion(x, potential_.problem(), dx_);
   return contact_.arrived();
+}
+
+void ContactDescent::trim(VecX& dx, history::Descent& descent) const {
+  const double limit = kLongestTimed * contact_.model().size;
+  if (!is_timed_ || descent.largest <= limit) return;
+  dx *= limit / descent.largest;
+  descent.slope *= limit / descent.largest;
 }
 
 void ContactDescent::observe(const LineSearchResult& found) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/solvers/newton/newton_minimiser.hpp"
+#include "pliant/solvers/quasi_newton/history_kernels.hpp"
 
 namespace pliant {
 
@@ -15,6 +17,9 @@ class ContactDescent {
   /// Moves from x^n towards the prediction as far as nothing is in the way, and takes along what is prescribed if all
   /// of it can arrive. False where the energy is infinite at x^n.
   bool find_start(Iterate& current, StepReport& report);
+  /// Where time is limited, shortens a direction that leads far beyond all that is in touch, and its slope. To find out
+  /// that most of it is forbidden would take most of the time.
+  void trim(VecX& dx, history::Descent& descent) const;
   /// The largest permissible step along dx.
   double largest_step(const VecX& x, const VecX& dx) { return contact_.largest_step(x, dx, false, kShare); }
   /// After every search: steps that are short, or not to be found, are a sign that the matrix does not serve.

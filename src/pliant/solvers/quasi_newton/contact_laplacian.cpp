@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pliant/base/error.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 
 namespace pliant {
 
@@ -14,18 +15,35 @@ namespace {
 /// weights, stiffness; for a coupling of the pattern: its nodes.
 constexpr std::size_t kHead = 2, kRemembered = 2 * kContactNodes + 1, kCoupling = 2;
 
+/// Nodes that contacts may touch.
+std::vector<Index> contact_nodes(const Model& model) {
+  std::vector<Index> nodes;
+  const auto contact = model.contact();
+  if (!contact) return nodes;
+  const Index own = model.nodes();
+  for (Index i : contact->surface->points)
+    if (i < own) nodes.push_back(i);
+  for (const CarriedPoint& point : contact->carried)
+    for (Index i : point.nodes) nodes.push_back(i);
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
 bool is_node(double number, Index nodes, Index least) {
   return number >= least && number < nodes && number == std::floor(number);
 }
 
 }  // namespace
 
-ContactLaplacian::ContactLaplacian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options)
-    : model_(model), base_(model, options), pattern_(model->pattern()), modes_(*model) {
+ContactLaplacian::ContactLaplacian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options,
+                                   bool is_timed)
+    : model_(model), base_(model, options), is_timed_(is_timed), pattern_(model->pattern()), modes_(*model) {
   cholesky_.analyze(model_->pattern(), 1);
   analysed_ = model_->pattern();
   model_order_.assign(cholesky_.order().begin(), cholesky_.order().end());
   model_flops_ = cholesky_.statistics().flops;
+  if (is_timed_) compliance_.set_model(contact_nodes(*model_), model_order_, model_flops_);
 }
 
 bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport& report) {
@@ -40,6 +58,7 @@ bool ContactLaplacian::prepare(IncrementalPotential& potential, StepReport& repo
   is_held_.resize(at(model_->nodes()));
   for (std::size_t i = 0; i < is_held_.size(); ++i) is_held_[i] = fixed[3 * i] && fixed[3 * i + 1] && fixed[3 * i + 2];
   factored_diagonal_.resize(0);
+  if (is_timed_ && compliance_.set_constant(constant_, is_held_) == FactorStatus::ok) compliance_.prepare_columns();
   if (!recalled_.empty() && recalled_[0] == made_for_.digest_without_grabs()) {
     recall_springs();
     factorise(report);
@@ -67,18 +86,21 @@ bool ContactLaplacian::update(IncrementalPotential& potential, const VecX& x, St
   }
   find_diagonal(now_, diagonal_);
   if (!still_fits()) {
-    renew();
+    if (compliance_serves(now_))
+      in_matrix_ = now_;
+    else
+      renew();
     if (!factorise(report)) return false;
     has_modes_ = false;
   }
-  if (!has_modes_) modes_.set_matrix(x, A_);
+  if (!has_modes_) by_compliance_ ? modes_.set_matrix(x, constant_, in_matrix_) : modes_.set_matrix(x, A_, {});
   has_modes_ = true;
   if (TieTerm* ties = potential.ties()) modes_.append_ties(*ties, x, springs_);
   modes_.set_springs(*problem_, springs_);
   return true;
 }
 
-void ContactLaplacian::find_diagonal(const Springs& springs, VecX& diagonal) const {
+void ContactLaplacian::find_diagonal(const ContactSprings& springs, VecX& diagonal) const {
   diagonal.resize(model_->nodes());
   for (Index i = 0; i < model_->nodes(); ++i) diagonal[i] = *constant_.block(constant_.pattern().diagonal(i));
   for (std::size_t s = 0; s < springs.nodes.size(); ++s)
@@ -111,7 +133,7 @@ Index ContactLaplacian::find_misfits(const VecX& diagonal, const Tolerance& tole
 /// contact is replaced as a whole, so that its other nodes may have to follow.
 void ContactLaplacian::renew() {
   constexpr Tolerance kGood{1.4, 2};
-  const auto touches = [&](const Springs& springs, std::size_t s) {
+  const auto touches = [&](const ContactSprings& springs, std::size_t s) {
     const auto& nodes = springs.nodes[s];
     return std::any_of(nodes.begin(), nodes.end(), [&](Index i) { return i >= 0 && is_renewed_[at(i)]; });
   };
@@ -128,7 +150,7 @@ void ContactLaplacian::renew() {
   }
   std::vector<std::uint8_t> is_changed(at(model_->nodes()), 0);
   changed_.clear();
-  for (const Springs* springs : {&in_matrix_, &now_})
+  for (const ContactSprings* springs : {&in_matrix_, &now_})
     for (std::size_t s = 0; s < springs->size(); ++s) {
       if (!touches(*springs, s)) continue;
       for (Index i : springs->nodes[s])
@@ -140,12 +162,18 @@ void ContactLaplacian::renew() {
 /// A function of in_matrix_, of the pattern's couplings and of what is constant, to the last bit: no order of
 /// elimination remains from what was before, and a factor that is computed anew in parts is that of the whole.
 bool ContactLaplacian::factorise(StepReport& report) {
+  const bool was_by_compliance = std::exchange(by_compliance_, compliance_serves(in_matrix_));
+  if (by_compliance_ && compliance_.set_springs(in_matrix_)) {
+    find_diagonal(in_matrix_, factored_diagonal_);
+    return true;
+  }
+  by_compliance_ = false;
   const auto& pattern = pattern_.cover(in_matrix_.nodes);
   if (A_.shared_pattern() != pattern) A_ = BlockMatrix(pattern, 1);
   pattern_.copy_base(constant_, A_);
   add_springs();
   ++report.factorisations;
-  const bool is_in_parts = pattern == analysed_ && factored_diagonal_.size() > 0;
+  const bool is_in_parts = pattern == analysed_ && factored_diagonal_.size() > 0 && !was_by_compliance;
   analyze();
   cholesky_.keep_updates(true);
   status_ = is_in_parts ? cholesky_.refactor(A_, changed_) : cholesky_.factor(A_);
@@ -154,6 +182,11 @@ bool ContactLaplacian::factorise(StepReport& report) {
   cholesky_.store_in_float();
   find_diagonal(in_matrix_, factored_diagonal_);
   return true;
+}
+
+/// Keeping a factorisation over many iterations is quicker, where there is time for one.
+bool ContactLaplacian::compliance_serves(const ContactSprings& springs) {
+  return is_timed_ && compliance_.has_constant() && compliance_.serves(springs);
 }
 
 void ContactLaplacian::add_springs() {
@@ -179,7 +212,7 @@ void ContactLaplacian::analyze() {
 }
 
 void ContactLaplacian::solve(const VecX& q, const Lbfgs&, VecX& r) {
-  cholesky_.solve_coordinates(q, r);
+  by_compliance_ ? compliance_.solve(q, r) : cholesky_.solve_coordinates(q, r);
   modes_.correct(q, r);
   for (Index i : problem_->fixed) r[i] = 0;
 }

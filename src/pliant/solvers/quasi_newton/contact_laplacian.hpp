@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pliant/solvers/quasi_newton/contact_compliance.hpp"
 #include "pliant/solvers/quasi_newton/initial_hessian.hpp"
 #include "pliant/solvers/quasi_newton/rigid_modes.hpp"
 
@@ -15,7 +16,8 @@ namespace pliant {
 /// A is the memory of the solver.
 class ContactLaplacian final : public InitialHessian {
  public:
-  ContactLaplacian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options);
+  /// `is_timed`: no step has time for a factorisation, and A^{-1} is ContactCompliance's where contacts are few enough.
+  ContactLaplacian(std::shared_ptr<const Model> model, const LaplacianMatrix::Options& options, bool is_timed);
 
   bool prepare(IncrementalPotential& potential, StepReport& report) override;
   bool update(IncrementalPotential& potential, const VecX& x, StepReport& report) override;
@@ -26,19 +28,6 @@ class ContactLaplacian final : public InitialHessian {
   void recall(std::span<const double> memory) override;
 
  private:
-  /// Contacts as A has them.
-  struct Springs {
-    std::vector<std::array<Index, kContactNodes>> nodes;
-    std::vector<std::array<double, kContactNodes>> weight;
-    std::vector<double> stiffness;  ///< N/m
-    void clear() { nodes.clear(), weight.clear(), stiffness.clear(); }
-    std::size_t size() const { return nodes.size(); }
-    void add(const Springs& other, std::size_t s) {
-      nodes.push_back(other.nodes[s]);
-      weight.push_back(other.weight[s]);
-      stiffness.push_back(other.stiffness[s]);
-    }
-  };
   /// A node serves until contact has made it this much stiffer or softer than it is in A.
   struct Tolerance {
     double stiffer, softer;
@@ -47,8 +36,9 @@ class ContactLaplacian final : public InitialHessian {
   bool still_fits() const;
   Index find_misfits(const VecX& diagonal, const Tolerance& tolerance, std::vector<std::uint8_t>* marks) const;
   void renew();
-  void find_diagonal(const Springs& springs, VecX& diagonal) const;
+  void find_diagonal(const ContactSprings& springs, VecX& diagonal) const;
   bool factorise(StepReport& report);
+  bool compliance_serves(const ContactSprings& springs);
   void add_springs();
   void analyze();
   void recall_springs();
@@ -58,6 +48,9 @@ class ContactLaplacian final : public InitialHessian {
   BlockMatrix constant_;  ///< what of A does not depend on contact
   MatrixKey made_for_;
   const StepProblem* problem_ = nullptr;
+  bool is_timed_;
+  ContactCompliance compliance_;
+  bool by_compliance_ = false;  ///< A^{-1}, as factorise() has left it
   ContactPattern pattern_;
   BlockMatrix A_;
   SparseCholesky cholesky_;
@@ -65,8 +58,8 @@ class ContactLaplacian final : public InitialHessian {
   std::vector<Index> model_order_;  ///< of elimination, for the model's pattern
   double model_flops_ = 0;
   FactorStatus status_ = FactorStatus::ok;
-  std::vector<ContactSpring> springs_;  ///< of the last iterate
-  Springs now_, in_matrix_, mixed_;     ///< the same, those that A was factorised with, and scratch
+  std::vector<ContactSpring> springs_;      ///< of the last iterate
+  ContactSprings now_, in_matrix_, mixed_;  ///< the same, those that A was factorised with, and scratch
   std::vector<std::uint8_t> is_renewed_;
   std::vector<Index> changed_;         ///< nodes of springs that differ from those of the factor
   std::vector<std::uint8_t> is_held_;  ///< nodes that are prescribed along every axis

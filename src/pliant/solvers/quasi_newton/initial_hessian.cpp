@@ -329,7 +329,8 @@ std::unique_ptr<InitialHessian> make_initial_hessian(std::shared_ptr<const Model
     case InitialHessianKind::laplacian:
       if (options.linear == HessianSolve::gradients)
         return std::make_unique<IterativeLaplacian>(std::move(model), options);
-      if (has_free_modes(*model)) return std::make_unique<ContactLaplacian>(std::move(model), laplacian);
+      if (has_free_modes(*model))
+        return std::make_unique<ContactLaplacian>(std::move(model), laplacian, options.is_timed);
       return std::make_unique<LaplacianHessian>(std::move(model), laplacian);
     case InitialHessianKind::scaled_identity:
       return std::make_unique<ScaledIdentity>(std::move(model));

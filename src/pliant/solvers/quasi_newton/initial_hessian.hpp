@@ -32,6 +32,7 @@ struct InitialHessianOptions {
   InitialPreconditioner preconditioner = InitialPreconditioner::laplacian;
   int linear_iterations = 15;  ///< conjugate gradients always take this many
   LaplacianMatrix::Options laplacian;
+  bool is_timed = false;  ///< no step has time for a factorisation
 };
 
 /// A symmetric positive definite matrix A in the middle of the two-loop recursion.

@@ -133,6 +133,17 @@ void add_shell(const ShellEnergy& shell, BlockMatrix& L) {
   }
 }
 
+void add_rod(const RodEnergy& rod, BlockMatrix& L) {
+  for (Index s = 0; s < rod.stencils().count(); ++s) {
+    const Index* nodes = rod.stencils()[s];
+    for (const RodEnergy::Row& row : rod.rest_rows(s))
+      for (int a = 0; a < 3 && row.stiffness > 0; ++a)
+        for (int b = 0; b < 3; ++b)
+          if (nodes[a] <= nodes[b] && row.weights[a] != 0 && row.weights[b] != 0)
+            *L.block(L.pattern().find(nodes[a], nodes[b])) += row.stiffness * row.weights[a] * row.weights[b];
+  }
+}
+
 /// w w^T times a number for each tie: exact for ties of no length, and no less than the Hessian of springs.
 void add_ties(const TieEnergy& energy, double Tie::*number, BlockMatrix& L) {
   for (const Tie& tie : energy.ties())
@@ -188,6 +199,8 @@ LaplacianMatrix::LaplacianMatrix(std::shared_ptr<const Model> model, const Optio
       add_solid(body, options.stretches, part);
     else if (body.shell)
       add_shell(*body.shell, part);
+    else if (body.rod)
+      add_rod(*body.rod, part);
     else
       add_springs(body, part);
     add_scaled(part, 1, stiffness_);

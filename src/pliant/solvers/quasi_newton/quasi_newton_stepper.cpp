@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "pliant/base/stopwatch.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/solvers/factor_failure.hpp"
 
 namespace pliant {
@@ -19,13 +20,19 @@ constexpr double kFirstDamping = 1e-2, kLeastDamping = 1e-9;
 /// What Newton's method may take of a step whose time is limited: enough to come free of a collision.
 constexpr int kIterationsOfNewton = 2;
 
+InitialHessianOptions hessian_options(const QuasiNewtonOptions& options) {
+  InitialHessianOptions hessian = options.hessian;
+  hessian.is_timed = options.time_limit > 0;
+  return hessian;
+}
+
 }  // namespace
 
 QuasiNewtonStepper::QuasiNewtonStepper(std::shared_ptr<const Model> model, const QuasiNewtonOptions& options)
     : Stepper(std::move(model), {options.integrator}),
       options_(options),
       convergence_(this->model(), options.criterion),
-      hessian_(make_initial_hessian(this->model(), options.hessian)),
+      hessian_(make_initial_hessian(this->model(), hessian_options(options))),
       lbfgs_(options.method == QuasiNewtonMethod::lbfgs ? options.window : 0),
       rho_(options.spectral_radius),
       has_gas_(pliant::has_gas(*this->model())) {
@@ -81,6 +88,7 @@ void QuasiNewtonStepper::iterate(StepReport& report) {
     report.residuals.step_length = descent.largest / problem().h;
     if (descent.largest == 0) return report.end(Outcome::converged, "");
 
+    if (contact_) contact_->trim(dx_, descent);
     const LineSearchResult found = search(descent, report);
     // Too soft a matrix promises more than there is; at the end of convergence, where rounding shortens steps, it does
     // not.
@@ -203,10 +211,9 @@ bool QuasiNewtonStepper::extend_budget(const StepReport& report) {
 /// Makes contact at the iterate part of the matrix. False where contact asks too much of it.
 bool QuasiNewtonStepper::matrix_serves(StepReport& report) {
   // Newton's method keeps no time: with a limit it is for prescribed motion that runs into a body, and for bodies that
-  // block each other over several steps.
-  const bool is_timed = options_.time_limit > 0;
-  if (is_timed ? contact_->is_blocked() || !contact_->arrived(current_.x) : contact_->needs_newton(current_.x))
-    return false;
+  // block each other over several steps, where it has a step to itself.
+  const bool is_timed = options_.time_limit > 0, is_blocked = contact_->is_blocked() && report.iterations == 0;
+  if (is_timed ? is_blocked || !contact_->arrived(current_.x) : contact_->needs_newton(current_.x)) return false;
   const Stopwatch watch(report.seconds.factorisation);
   return hessian_->update(potential(), current_.x, report);
 }

@@ -56,7 +56,7 @@ void RigidModes::begin_step(const StepProblem& problem) {
   is_usable_ = false;
 }
 
-void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A) {
+void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A, const ContactSprings& springs) {
   if (bodies_.empty()) return;
   const VecX& mass = model_.mass().lumped();
   arm_.resize(x.size());
@@ -77,7 +77,7 @@ void RigidModes::set_matrix(const VecX& x, const BlockMatrix& A) {
       body.mass += mass[i] * extended * extended.transpose();
     }
   }
-  G_.factor(matrix_modes(A));
+  G_.factor(matrix_modes(A, springs));
 }
 
 void RigidModes::append_ties(const TieTerm& ties, const VecX& x, std::vector<ContactSpring>& springs) const {
@@ -103,7 +103,7 @@ void RigidModes::set_springs(const StepProblem& problem, std::span<const Contact
   is_usable_ = G_.is_valid() && C_.is_valid();
 }
 
-Eigen::MatrixXd RigidModes::matrix_modes(const BlockMatrix& A) const {
+Eigen::MatrixXd RigidModes::matrix_modes(const BlockMatrix& A, const ContactSprings& springs) const {
   const auto count = static_cast<Eigen::Index>(bodies_.size());
   Eigen::MatrixXd moments = Eigen::MatrixXd::Zero(4 * count, 4 * count);
   const BlockPattern& pattern = A.pattern();
@@ -123,6 +123,15 @@ Eigen::MatrixXd RigidModes::matrix_modes(const BlockMatrix& A) const {
     }
     moments.block<4, 4>(4 * b, 4 * b) += extended(i) * own.transpose();
   }
+  for (std::size_t s = 0; s < springs.size(); ++s)
+    for (std::size_t k = 0; k < kContactNodes; ++k)
+      for (std::size_t l = 0; l <= k; ++l) {
+        const Index i = springs.nodes[s][k], j = springs.nodes[s][l];
+        const Index b = i < 0 ? -1 : body_of_[at(i)], c = j < 0 ? -1 : body_of_[at(j)];
+        if (b < 0 || c < 0) continue;
+        const double entry = springs.stiffness[s] * springs.weight[s][k] * springs.weight[s][l] * (k == l ? 0.5 : 1);
+        moments.block<4, 4>(4 * b, 4 * c) += entry * extended(i) * extended(j).transpose();
+      }
   moments = (moments + moments.transpose()).eval();
   Eigen::MatrixXd G(6 * count, 6 * count);
   for (Eigen::Index b = 0; b < count; ++b)

@@ -6,6 +6,7 @@
 #include "pliant/math/dense.hpp"
 #include "pliant/sim/step_problem.hpp"
 #include "pliant/sim/tie_term.hpp"
+#include "pliant/solvers/quasi_newton/contact_springs.hpp"
 
 namespace pliant {
 
@@ -23,8 +24,8 @@ class RigidModes {
   /// Finds the bodies that neither pins nor scripts hold in this step, nor ties that do not slide, unless these lead
   /// to a rigid body: ties of bodies that are found are taken as they are.
   void begin_step(const StepProblem& problem);
-  /// For another scalar matrix A, at x: takes the rigid motions about where bodies are now.
-  void set_matrix(const VecX& x, const BlockMatrix& A);
+  /// For another scalar matrix A + sum k w w^T, at x: takes the rigid motions about where bodies are now.
+  void set_matrix(const VecX& x, const BlockMatrix& A, const ContactSprings& springs);
   /// Appends the ties of these bodies, as they are at x.
   void append_ties(const TieTerm& ties, const VecX& x, std::vector<ContactSpring>& springs) const;
   /// For contact as it is now, and ties, which may change from iteration to iteration.
@@ -42,7 +43,7 @@ class RigidModes {
     Moments mass;         ///< of its lumped mass, kg, kg m, kg m^2
   };
 
-  Eigen::MatrixXd matrix_modes(const BlockMatrix& A) const;
+  Eigen::MatrixXd matrix_modes(const BlockMatrix& A, const ContactSprings& springs) const;
   Eigen::MatrixXd exact_modes(const StepProblem& problem, std::span<const ContactSpring> springs) const;
 
   const Model& model_;

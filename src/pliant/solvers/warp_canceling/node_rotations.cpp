@@ -27,6 +27,8 @@ NodeRotationField::NodeRotationField(const Model& model, NodeRotationKind kind)
   for (const Body& body : model.bodies()) {
     // The nodes of a rigid body have one rotation, however flat they lie, and whatever is tied to them.
     if (body.rigid) std::fill(reach.begin() + body.nodes.begin, reach.begin() + body.nodes.end, body.nodes);
+    // Neighbours on a line or in a plane do not tell how they turned about it.
+    if (!body.is_solid()) continue;
     const bool is_flat = !body.rigid && is_thin(body);
     if (kind == NodeRotationKind::identity || (kind == NodeRotationKind::automatic && is_flat)) continue;
     std::fill(turns_.begin() + body.nodes.begin, turns_.begin() + body.nodes.end, std::uint8_t{1});

@@ -16,7 +16,7 @@ enum class NodeRotationKind { automatic, ring, identity };
 ///
 /// Horn (1987) finds it as the quaternion that maximises tr(R^T C), C the covariance of the two clouds of points about
 /// their centroids. That maximum is the rotation nearest to C, for which there is a polar decomposition in batches that
-/// needs no special case for flat or empty clouds.
+/// needs no special case for flat or empty clouds. Nodes of shells, cloth and rods keep the identity.
 class NodeRotationField {
  public:
   NodeRotationField(const Model& model, NodeRotationKind kind);
@@ -36,7 +36,7 @@ class NodeRotationField {
   bool none_ = true;
 };
 
-/// The documented test for `automatic`: a body is thin when its mean thickness 2 V/S is below a quarter of its mean
+/// The documented test for `automatic`: a solid is thin when its mean thickness 2 V/S is below a quarter of its mean
 /// edge, that is when its elements are flat.
 bool is_thin(const Body& body);
 
