@@ -233,7 +233,6 @@ bool is_beyond(const std::string& solver, const std::string& run) {
   static const std::vector<std::pair<std::string, std::string>> known = {
       {"stiffness-warping", "strong grab and release"},
       {"linearly-implicit", "strong grab and release"},
-      {"conjac", "jelly dropped from a metre"},
       {"conjac", "hard impact"}};
   return std::find(known.begin(), known.end(), std::pair(solver, run)) != known.end();
 }
@@ -274,7 +273,6 @@ const std::vector<Case>& exploding_runs() {
        },
        frame, 120},
       {"conjac dropped ball of 1e4 pascals", "conjac", [] { return dropped_ball(6, 1e4, 0.8); }, 5e-3, 120},
-      {"conjac dropped ball of 3e4 pascals", "conjac", [] { return dropped_ball(8, 3e4, 2); }, 5e-3, 120},
       {"conjac at one pascal", "conjac",
        [] {
          return dropped(body("neo-hookean", {1, 1, 1}, {4, 4, 4}, 1, 0.4), 4.43);
@@ -455,6 +453,14 @@ TEST_P(LivelyRun, IsNotCalledDiverged) {
   EXPECT_LT(fate.diverged, 0) << fate.last;
   EXPECT_EQ(fate.lost_steps, 0) << "to " << fate.extent << " sizes";
   EXPECT_TRUE(fate.is_finite);
+}
+
+TEST(LivelyRun, ConjacHoldsADroppedBall) {
+  Case run{"dropped ball of 3e4 pascals", "conjac", [] { return dropped_ball(8, 3e4, 2); }, 5e-3, 120};
+  run.parameters["safeguard"] = "none";
+  const Fate fate = follow(run);
+  EXPECT_LT(fate.diverged, 0) << fate.last;
+  EXPECT_EQ(fate.lost_steps, 0) << "to " << fate.extent << " sizes";
 }
 
 TEST(LivelyRun, RecoversFromRandomPositionsWithoutBeingCalledDiverged) {

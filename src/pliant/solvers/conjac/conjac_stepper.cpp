@@ -301,16 +301,45 @@ void ConjacStepper::multiply_H(const VecX& x, VecX& result) const {
 /// with their centre of mass and turns with them. Without that a falling body would sag from its dynamic nodes as if
 /// they were hung up. The paper has no such term; once a body rests it is zero.
 void ConjacStepper::imbalance(const VecX& f, VecX& result) {
-  result = f.cwiseProduct(is_quasistatic_);
-  if (floating_mass_.empty()) return;
-  std::vector<Vec3> acceleration(floating_mass_.size(), Vec3::Zero());
+  acceleration_.assign(floating_mass_.size(), Vec3::Zero());
   for (Index i = 0; i < model()->nodes(); ++i)
-    if (floating_[at(i)] >= 0) acceleration[at(floating_[at(i)])] += node(f, i);
-  for (std::size_t p = 0; p < acceleration.size(); ++p) acceleration[p] /= floating_mass_[p];
+    if (floating_[at(i)] >= 0) acceleration_[at(floating_[at(i)])] += node(f, i);
+  for (std::size_t p = 0; p < acceleration_.size(); ++p) acceleration_[p] /= floating_mass_[p];
+  take_off_acceleration(f, result);
+}
+
+/// f_q less what accelerates the pieces that float.
+void ConjacStepper::take_off_acceleration(const VecX& f, VecX& result) const {
+  result = f.cwiseProduct(is_quasistatic_);
+  if (acceleration_.empty()) return;
   for (Index i = 0; i < model()->nodes(); ++i)
     if (floating_[at(i)] >= 0 && is_quasistatic_[3 * Eigen::Index(i)] > 0)
       node(result, i) -=
-          model()->mass().lumped()[i] * (acceleration[at(floating_[at(i)])] + node(frame_.centripetal(), i));
+          model()->mass().lumped()[i] * (acceleration_[at(floating_[at(i)])] + node(frame_.centripetal(), i));
+}
+
+/// The correction anew, for the pieces' acceleration in the step that has been solved. Before it, that is only known
+/// from the forces at its start, of which a stiff floor's are a hundred times those that stop a body within the step:
+/// the quasistatic nodes would sag as if the body were thrown up at hundreds of g.
+void ConjacStepper::correct_for_floor() {
+  if (!model()->colliders() || acceleration_.empty()) return;
+  constexpr double kAlike = 1e-6;
+  std::vector<Vec3> actual(acceleration_.size(), Vec3::Zero());
+  for (Index i = 0; i < model()->nodes(); ++i)
+    if (floating_[at(i)] >= 0)
+      actual[at(floating_[at(i)])] +=
+          model()->mass().lumped()[i] * (node(v_, i) + node(frame_.v(), i) - node(problem().v_n, i));
+  bool alike = true;
+  for (std::size_t p = 0; p < actual.size(); ++p) {
+    actual[p] /= problem().h * floating_mass_[p];
+    alike = alike && (actual[p] - acceleration_[p]).norm() <= kAlike * acceleration_[p].norm();
+  }
+  if (alike) return;
+  acceleration_ = std::move(actual);
+  take_off_acceleration(f_, scratch_);
+  Eigen::MatrixXd correction = scratch_;
+  solve_quasistatic(correction);
+  U_.rightCols(1) = correction;
 }
 
 /// In place: the columns, zero outside q, become H_qq^{-1} times them.
@@ -500,6 +529,7 @@ void ConjacStepper::stabilise(StepReport& report) {
   // whose steps the safeguard cannot repair, it looks as well.
   const bool searches = options.line_search || contact_ || (links_ && options_.safeguard == Safeguard::newton);
   x_ += problem().h * v_;
+  correct_for_floor();
   if (links_) {
     poses_ = links_->advance(poses_, z_.tail(joints_), problem().h);
     links_->place(poses_, x_);

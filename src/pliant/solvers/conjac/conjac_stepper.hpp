@@ -65,6 +65,8 @@ class ConjacStepper final : public Stepper {
   void apply_friction();
   void stabilise(StepReport& report);
   void imbalance(const VecX& f, VecX& result);
+  void take_off_acceleration(const VecX& f, VecX& result) const;
+  void correct_for_floor();
   double correct(VecX& x, double length, StepReport& report);
   void solve_quasistatic(Eigen::Ref<Eigen::MatrixXd> B);
   void find_link_rows();
@@ -101,6 +103,7 @@ class ConjacStepper final : public Stepper {
   VecX bias_;                          ///< accelerations of the links' nodes when no joint accelerates
   std::vector<Index> floating_;        ///< per node: the floating piece it is in, or -1
   std::vector<double> floating_mass_;  ///< of each, kg
+  std::vector<Vec3> acceleration_;     ///< of each, as the last imbalance has it, m/s^2
   bool analysed_ = false;
 
   /// Contact as the step's own system sees it: linearised at x^n.
