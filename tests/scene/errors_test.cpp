@@ -204,6 +204,54 @@ TEST(Scene, WrongNamesOfSolverAndMaterialAreToldTogetherWithTheRest) {
   EXPECT_EQ(message.find("quasi-newton"), std::string::npos) << "of all solvers only the one meant:\n" << message;
 }
 
+TEST(Scene, MistakesInTablesThatDoNotFitTogetherAreToldAtOnce) {
+  const std::string more =
+      "[[body]]\nname = \"bar\"\nmesh = \"not-there.msh\"\nyoung = 1\npoisson = 0\n"
+      "[[pin]]\nbody = \"bra\"\nwhere = \"x-min\"\n"
+      "[[load]]\nbody = \"bar\"\nwhere = \"x-min\"\nforce = [0, 0, 0]\nkeyframes = []\n"
+      "[[collider]]\nplane = {point = [0, 0, 0], normal = [0, 0, 0]}\n"
+      "[[probe]]\nspring = \"rope\"\n";
+  const std::string message = error_of(scene_with(13, "nmae = \"wall\"", more), {{"solver.iteratoins=3"}, ""});
+  for (const char* fragment :
+       {"unknown key 'nmae' in [[pin]]", "the name 'bar' is taken", "there is no mesh file 'not-there.msh'",
+        "there is no body 'bra'; did you mean 'bar'?", "the keyframes in [[load]] are empty", "'normal'",
+        "there is no spring 'rope'", "'iteratoins'"})
+    EXPECT_NE(message.find(fragment), std::string::npos) << "looked for: " << fragment << "\nin: " << message;
+}
+
+TEST(Scene, WithoutABodyTellsWhatElseIsWrongToo) {
+  const std::string none = error_of("version = 1\n[simulation]\ndtt = 1\n");
+  for (const char* fragment : {"unknown key 'dtt'", "a scene needs at least one body"})
+    EXPECT_NE(none.find(fragment), std::string::npos) << none;
+  const std::string empty = error_of("version = 1\nbody = []\n[simulation]\nfps = 60\nduration = 1\n");
+  EXPECT_NE(empty.find("a scene needs at least one body"), std::string::npos) << empty;
+  const std::string odd =
+      error_of("version = 1\nbody = 3\n[simulation]\nfps = 60\nduration = 1\n[[pin]]\nwhere = \"x-min\"\n");
+  EXPECT_NE(odd.find("'body'"), std::string::npos) << odd;
+  EXPECT_EQ(odd.find('\n'), std::string::npos) << odd;
+}
+
+TEST(Scene, SelectionsThatHoldNothingAreToldAtOnce) {
+  const std::string message =
+      error_of(scene_with(14, "where = \"x < -1\"", "[[load]]\nwhere = \"y > 8\"\nforce = [0, 1, 0]\n"));
+  for (const char* fragment : {"scene.toml:12: 'where' = \"x < -1\" selects no vertex", "\"y > 8\" selects no vertex"})
+    EXPECT_NE(message.find(fragment), std::string::npos) << message;
+}
+
+TEST(Scene, IntegratorsAreThoseOfTheSolver) {
+  const std::string good = scene_with(0, "");
+  EXPECT_EQ(error_of(good, {{"simulation.integrator=implicit-midpoint"}, ""}), "");
+  expect_error(good, {"the solver 'conjac' has no integrator \"implicit-midpoint\"", "pod-newton"},
+               {{"simulation.integrator=implicit-midpoint"}, "conjac"});
+}
+
+TEST(Scene, WhatActsOnABodyWhereThereIsNoneIsRefused) {
+  const std::string message = error_of(
+      "version = 1\n[simulation]\nfps = 60\nduration = 1\n[[link]]\nbox = {centre = [0, 0, 0], size = [1, 1, 1]}\n"
+      "joint = \"free\"\n[[pin]]\nwhere = \"x-min\"\n");
+  EXPECT_NE(message.find("scene.toml:8: [[pin]] acts on a body, but there is none"), std::string::npos) << message;
+}
+
 TEST(Scene, AMissingFileIsNamed) {
   try {
     load_scene("no/such/scene.toml");

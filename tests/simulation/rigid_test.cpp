@@ -338,6 +338,18 @@ TEST(Joints, AreRefusedWithAReasonThatHelps) {
   EXPECT_NE(message("body = \"ball\"\nkind = \"hinge\"\nmotor = [{time = 0, distance = 1}]\n").find("'angle'"),
             std::string::npos);
   EXPECT_NE(message("body = \"ball\"\nlimits = [0, 1]\n").find("only hinges and sliders"), std::string::npos);
+  const std::string rod =
+      "to_body = \"wire\"\n[[rod]]\nname = \"wire\"\npoints = [[0, 0, 0], [2, 0, 0]]\nradius = 0.01\nyoung = 1e7\n";
+  for (const char* kind : {"hinge", "fixed"})  // its axis is z, across the rod
+    EXPECT_NE(message(fmt::format("body = \"ball\"\nkind = \"{}\"\n", kind) + rod).find("fasten its vertices"),
+              std::string::npos);
+  EXPECT_EQ(message("body = \"ball\"\n" + rod), "");
+  const std::string sheet =
+      "to_body = \"sheet\"\n[[body]]\nname = \"sheet\"\ncloth = {size = [4, 4], cells = [4, 4], origin = [-2, 0, "
+      "-2]}\nshell = {thickness = 0.01}\nyoung = 1e6\npoisson = 0.3\n";
+  EXPECT_NE(message("body = \"ball\"\nkind = \"hinge\"\naxis = [0, 1, 0]\n" + sheet).find("is a sheet"),
+            std::string::npos);
+  EXPECT_EQ(message("body = \"ball\"\nkind = \"hinge\"\n" + sheet), "") << "its axis lies in the sheet";
 }
 
 }  // namespace

@@ -12,36 +12,11 @@
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/spring_network.hpp"
 #include "pliant/simulation/simulation.hpp"
+#include "support/elastica.hpp"
 #include "support/solver_names.hpp"
 
 namespace pliant {
 namespace {
-
-/// The tip of a cantilever of length 1 under a dead force across its end, by the equation of the elastica,
-/// theta'' = -alpha cos theta with theta(0) = 0 and theta'(1) = 0, alpha = P L^2/(E I): {along, across}.
-std::array<double, 2> elastica_tip(double alpha) {
-  const auto shoot = [&](double slope, std::array<double, 2>& tip) {
-    const int n = 4000;
-    const double h = 1.0 / n;
-    double theta = 0, bend = slope;
-    tip = {0, 0};
-    for (int i = 0; i < n; ++i) {
-      const double middle = theta + h / 2 * bend, bend_middle = bend - h / 2 * alpha * std::cos(theta);
-      tip[0] += h * std::cos(middle);
-      tip[1] += h * std::sin(middle);
-      theta += h * bend_middle;
-      bend -= h * alpha * std::cos(middle);
-    }
-    return bend;
-  };
-  std::array<double, 2> tip;
-  double low = 0, high = alpha;
-  for (int k = 0; k < 60; ++k) {
-    const double slope = (low + high) / 2;
-    (shoot(slope, tip) > 0 ? high : low) = slope;
-  }
-  return tip;
-}
 
 constexpr int kCells = 40;
 /// Hinges stand for half a cell on both of their sides: with the first cell held, a strip of n cells is n - 1/2 long.
@@ -101,15 +76,15 @@ void expect_elastica(const std::string& mesh, double alpha, double within) {
   const StepReport report = simulation.step();
   ASSERT_TRUE(report.succeeded()) << report.detail;
   const Vec3 tip = tip_of(simulation);
-  const auto [along, across] = elastica_tip(alpha);
+  const auto [along, across] = testing::elastica_tip(alpha);
   EXPECT_NEAR(-tip.y(), across, within * across) << mesh;
   EXPECT_NEAR(1 - tip.x(), 1 - along, within * (1 - along)) << mesh;
 }
 
 TEST(ShellStrip, TheElasticaItselfIsAsPublished) {
   // Mattiasson 1981: deflections of a cantilever, alpha = 5.
-  EXPECT_NEAR(elastica_tip(5)[1], 0.71379, 2e-5);
-  EXPECT_NEAR(1 - elastica_tip(5)[0], 0.38763, 2e-5);
+  EXPECT_NEAR(testing::elastica_tip(5)[1], 0.71379, 2e-5);
+  EXPECT_NEAR(1 - testing::elastica_tip(5)[0], 0.38763, 2e-5);
 }
 
 TEST(ShellStrip, BendsAsTheElasticaDoes) {

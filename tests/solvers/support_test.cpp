@@ -227,6 +227,20 @@ TEST(Support, SeveralReasonsAreAllNamed) {
   EXPECT_EQ(refusals(find_solver("pod-newton"), *model, complete_parameters(find_solver("pod-newton"), {})).size(), 0u);
 }
 
+TEST(Support, BodiesThatAreRefusedForTheSameReasonAreToldOnce) {
+  ModelBuilder builder;
+  for (const char* name : {"first", "second", "third"}) {
+    BodyOptions body = testing::box_body(name, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, 1e5);
+    body.order = 2;
+    builder.add_body(body);
+  }
+  const auto model = builder.build();
+  const SolverEntry& solver = find_solver("corotational");
+  const std::vector<std::string> reasons = refusals(solver, *model, complete_parameters(solver, {}));
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_EQ(reasons[0], "body 'first' (as 2 more) has elements of order 2, and it takes order 1 only; set order = 1");
+}
+
 TEST(Support, EverySettingHasADefaultThatItsOwnCheckAccepts) {
   for (const SolverEntry& solver : solver_catalogue())
     for (const Setting& parameter : solver.parameters.keys) {

@@ -165,12 +165,31 @@ TEST(LiveScene, ARigidBodyHasNeitherStiffnessNorStressNorStretch) {
   const auto bodies = live.describe()["bodies"];
   EXPECT_TRUE(bodies[0]["uncoloured"].empty());
   EXPECT_TRUE(bodies[1]["young"].is_null());
+  EXPECT_NEAR(bodies[1]["density"].get<double>(), 1000, 1e-9) << "of what it is filled with, not of its frame";
   EXPECT_EQ(bodies[1]["uncoloured"], Json::parse(R"(["stress", "stretch"])"));
   // The block adds nothing to the range of the beam's colours.
   for (const Colour colour : {Colour::stress, Colour::stretch}) {
     EXPECT_NEAR(live.draw(0, colour).high, alone.draw(0, colour).high, 1e-3 * alone.draw(0, colour).high);
   }
   EXPECT_EQ(message_of([&] { live.set_stiffness(1, 2); }), "body 'block' is rigid: it has no stiffness to scale");
+}
+
+TEST(LiveScene, ShellsAndRodsHaveAStiffnessThatIsChanged) {
+  LiveScene live = beam(
+      "[[rod]]\npoints = [[5, 0, 0], [6, 0, 0]]\nradius = 0.01\nyoung = 1e7\n[[body]]\nname = \"sheet\"\ncloth = {size "
+      "= [1, 1], cells = [2, 2], origin = [8, 0, 0]}\nshell = {thickness = 0.01}\nyoung = 2e6\npoisson = 0.3\n");
+  const auto bodies = live.describe()["bodies"];
+  ASSERT_EQ(bodies[1]["name"], "sheet");
+  EXPECT_DOUBLE_EQ(bodies[1]["young"].get<double>(), 2e6);
+  EXPECT_DOUBLE_EQ(bodies[1]["poisson"].get<double>(), 0.3);
+  EXPECT_DOUBLE_EQ(bodies[2]["young"].get<double>(), 1e7);
+  EXPECT_TRUE(bodies[2]["poisson"].is_null());
+  for (int b = 1; b < 3; ++b) {
+    const double young = live.describe()["bodies"][at(b)]["young"].get<double>();
+    live.set_stiffness(b, 4);
+    EXPECT_NEAR(live.describe()["bodies"][at(b)]["young"].get<double>(), 4 * young, 1e-9 * young);
+  }
+  advance(live, 1);
 }
 
 TEST(LiveScene, PinsHoldWhereThingsAreUntilTheyAreTakenOut) {

@@ -134,7 +134,8 @@ bool is_made_of_boxes(const Scene& scene, double least_elements) {
   for (const SceneBody& body : scene.bodies) {
     const bool is_box = body.mesh.generator && std::holds_alternative<BoxOptions>(*body.mesh.generator);
     if (!is_box || body.mesh.given || body.order != 1 || box_of(body).split == BoxSplit::twelve) return false;
-    if (body.springs || body.shell || body.rigid || !body.fibres.empty() || !body.regions.empty()) return false;
+    if (body.springs || body.shell || body.rod || body.rigid || !body.fibres.empty() || !body.regions.empty())
+      return false;
     if (!body.young_field.empty() || !body.poisson_field.empty()) return false;
     elements += elements_of(box_of(body));
   }

@@ -167,6 +167,7 @@ void check_divisible(const Model& model) {
                          body.rigid       ? "rigid"
                          : body.is_link() ? "a rigid link"
                          : body.shell     ? "a shell"
+                         : body.rod       ? "a rod"
                                           : "made of springs"));
   if (model.articulation()) refuse("rigid links are not divided among processes yet");
   if (model.ties()) refuse("springs and attachments between bodies are not divided among processes yet");

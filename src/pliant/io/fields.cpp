@@ -38,9 +38,20 @@ ElementFields triangle_fields(const Body& body, const VecX& x) {
   return fields;
 }
 
+ElementFields segment_fields(const RodEnergy& rod, const VecX& x) {
+  const RodMaterial& material = rod.material();
+  ElementFields fields;
+  for (const RodEnergy::Strain& strain : rod.strains(x)) {
+    fields.stretch.push_back(1 + strain.largest(material.radius));
+    fields.von_mises.push_back(material.young * strain.most(material.radius));
+  }
+  return fields;
+}
+
 }  // namespace
 
 ElementFields element_fields(const Body& body, const Pose& pose) {
+  if (body.rod) return segment_fields(*body.rod, pose.x);
   if (!body.is_solid()) return triangle_fields(body, pose.x);
   const Index count = body.elements->element_count();
   ElementFields fields;
@@ -63,7 +74,7 @@ ElementFields element_fields(const Body& body, const Pose& pose) {
 std::vector<double> element_stretches(const Body& body, const Pose& pose, std::span<const Index> elements) {
   std::vector<double> stretches(elements.size());
   if (!body.is_solid()) {
-    const ElementFields fields = triangle_fields(body, pose.x);
+    const ElementFields fields = element_fields(body, pose);
     for (std::size_t k = 0; k < elements.size(); ++k)
       stretches[k] = fields.stretch[static_cast<std::size_t>(elements[k])];
     return stretches;

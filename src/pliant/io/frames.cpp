@@ -75,6 +75,16 @@ void FrameWriter::set_model(std::shared_ptr<const Model> model) {
       cells.push_back({list, 3});
       continue;
     }
+    if (body.rod) {
+      const Index first = model_->nodes() + static_cast<Index>(model_->carried().size()) + body.first_tube;
+      const RodTube tube = rod_tube(body.nodes.size(), body.rod->is_closed());
+      for (const Triangle& t : tube.triangles)
+        for (Index v : t) list.push_back(first + v);
+      for (Index segment : tube.segments) element_of_cell_.push_back(element + segment);
+      element += body.rod->stencils().count();
+      cells.push_back({list, 3});
+      continue;
+    }
     for (Index e = 0; e < elements; ++e) element_of_cell_.push_back(element++);
     if (body.is_solid())
       list.assign(body.elements->elements().begin(), body.elements->elements().end());
@@ -120,18 +130,18 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   const Sharing* sharing = model_->sharing();
   if (sharing) at_points.push_back({"node", 1, sharing->nodes()});
   std::list<std::vector<double>> widened;
-  if (!model_->carried().empty()) {
+  if (!model_->carried().empty() || !model_->tube_nodes().empty()) {
     for (VtuField& field : in_cells) field.values = by_cell(std::get<std::span<const double>>(field.values), widened);
     for (VtuField& field : at_points)
-      field.values = with_carried(std::get<std::span<const double>>(field.values), field.components,
-                                  field.name == "displacement" || field.name == "velocity", widened);
+      field.values = as_drawn(std::get<std::span<const double>>(field.values), field.components,
+                              field.name == "displacement" || field.name == "velocity", widened);
   }
   FiniteFields finite;
   for (std::vector<VtuField>* fields : {&at_points, &in_cells})
     for (VtuField& field : *fields)
       if (auto* numbers = std::get_if<std::span<const double>>(&field.values)) *numbers = finite.of(*numbers);
   VtuGrid grid;
-  const VecX points = model_->with_carried(state.x);
+  const VecX points = model_->drawn(state.x);
   grid.points = finite.of(as_span(points));
   grid.packed_cells = &cells_;
   grid.point_fields = at_points;
@@ -147,7 +157,7 @@ void FrameWriter::write(std::int64_t frame, const State& state, std::span<const 
   write_pvtu(folder_ / file_name(frame, ".pvtu"), grid, files);
 }
 
-/// Values of elements, of which a rigid body has one, for each of the cells.
+/// Values of elements, of which a rigid body has one and a rod as many as segments, for each of the cells.
 std::span<const double> FrameWriter::by_cell(std::span<const double> of_elements,
                                              std::list<std::vector<double>>& kept) const {
   std::vector<double>& values = kept.emplace_back();
@@ -155,9 +165,10 @@ std::span<const double> FrameWriter::by_cell(std::span<const double> of_elements
   return values;
 }
 
-/// Values of nodes, and behind them those of what the nodes carry: sums of them, or zero where they are no motion.
-std::span<const double> FrameWriter::with_carried(std::span<const double> of_nodes, int components, bool is_motion,
-                                                  std::list<std::vector<double>>& kept) const {
+/// Values of nodes, and behind them those of what the nodes carry, sums of them, or zero where they are no motion, and
+/// of the corners of tubes.
+std::span<const double> FrameWriter::as_drawn(std::span<const double> of_nodes, int components, bool is_motion,
+                                              std::list<std::vector<double>>& kept) const {
   std::vector<double>& values = kept.emplace_back(of_nodes.begin(), of_nodes.end());
   for (const CarriedPoint& point : model_->carried())
     for (int c = 0; c < components; ++c) {
@@ -166,6 +177,8 @@ std::span<const double> FrameWriter::with_carried(std::span<const double> of_nod
         sum += point.weights[k] * of_nodes[static_cast<std::size_t>(components * point.nodes[k] + c)];
       values.push_back(sum);
     }
+  for (Index i : model_->tube_nodes())
+    for (int c = 0; c < components; ++c) values.push_back(of_nodes[at(components * i + c)]);
   return values;
 }
 

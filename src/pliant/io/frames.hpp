@@ -38,13 +38,13 @@ class FrameWriter {
   std::string file_name(std::int64_t frame, std::string_view ending) const;
   void add_to_list(std::int64_t frame, double time, std::string_view ending);
   std::span<const double> by_cell(std::span<const double> of_elements, std::list<std::vector<double>>& kept) const;
-  std::span<const double> with_carried(std::span<const double> of_nodes, int components, bool is_motion,
-                                       std::list<std::vector<double>>& kept) const;
+  std::span<const double> as_drawn(std::span<const double> of_nodes, int components, bool is_motion,
+                                   std::list<std::vector<double>>& kept) const;
 
   std::filesystem::path folder_;
   std::shared_ptr<const Model> model_;
   std::vector<FrameField> fields_;
-  VtuPackedCells cells_;  ///< of all bodies, with global numbers of nodes and, behind them, of what these carry
+  VtuPackedCells cells_;  ///< of all bodies, with global numbers of nodes and, behind them, of all else that is drawn
   std::vector<Index> element_of_cell_;
   std::vector<std::size_t> body_numbers_;
   std::vector<PvdFrame> list_;

@@ -159,6 +159,7 @@ RecordedRun::RecordedRun(std::filesystem::path folder) : folder_(std::move(folde
     for (const Parsed& body : scene.at("bodies")) {
       bodies_.push_back(body.at("name").get<std::string>());
       rigid_.push_back(body.value("rigid", false));
+      rods_.push_back(body.contains("segments"));
     }
     const auto g = scene.at("gravity").get<std::array<double, 3>>();
     if (const Vec3 gravity(g[0], g[1], g[2]); gravity.norm() > 0) up_ = -gravity.normalized();

@@ -39,6 +39,7 @@ class RecordedRun {
   /// "body 3" where no summary gives its name.
   std::string body_name(std::size_t body) const;
   bool is_rigid(std::size_t body) const { return body < rigid_.size() && rigid_[body]; }
+  bool is_rod(std::size_t body) const { return body < rods_.size() && rods_[body]; }
 
   /// Reads a frame of bodies or colliders; every cell names points that are there. Throws InputError.
   static VtkGrid read(const Frame& frame);
@@ -48,7 +49,7 @@ class RecordedRun {
   std::vector<Frame> frames_, colliders_, visual_;
   std::string name_, title_;
   std::vector<std::string> bodies_;
-  std::vector<bool> rigid_;
+  std::vector<bool> rigid_, rods_;
   std::vector<Tie> springs_;
   Vec3 up_ = Vec3::UnitY();
   ScenePicture picture_;

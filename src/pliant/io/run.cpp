@@ -146,7 +146,13 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   for (const std::string& format : scene.output.exports) {
     ExportOptions as{.format = format};
     as.animation.visual = scene.output.visual;
-    export_run(folder->path(), as);
+    as.animation.every = scene.output.export_every;
+    as.animation.colour = scene.output.export_colour;
+    try {
+      export_run(folder->path(), as);
+    } catch (const InputError& error) {
+      observer.on_notice(fmt::format("{} could not be exported: {}", format, error.what()));
+    }
   }
   return result;
 }

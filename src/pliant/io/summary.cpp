@@ -65,6 +65,9 @@ Json scene_json(const Scene& scene, const Model& model, const RunResult& result)
     } else if (body.shell) {
       json["triangles"] = body.surface().size();
       json["thickness"] = body.shell->material().thickness;
+    } else if (body.rod) {
+      json["segments"] = body.rod->stencils().count();
+      json["radius"] = body.rod->material().radius;
     } else {
       json["springs"] = body.springs->stencils().count();
     }

@@ -4,10 +4,12 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "pliant/base/complaints.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/mesh/read_mesh.hpp"
 #include "pliant/mesh/write_mesh.hpp"
@@ -251,6 +253,15 @@ std::shared_ptr<const SpringNetwork> make_shell(const SceneMesh& source, double 
   return std::make_shared<const SpringNetwork>(std::move(network));
 }
 
+/// Its vertices stand for shares of the volume.
+std::shared_ptr<const SpringNetwork> make_rod(const SceneMesh& source, double radius) {
+  RodLine line = *source.rod;
+  place(source, line.points);
+  SpringNetwork network = rod_network(line);
+  for (double& share : network.measure) share *= std::numbers::pi * radius * radius;
+  return std::make_shared<const SpringNetwork>(std::move(network));
+}
+
 BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& muscles) {
   BodyOptions options;
   options.name = body.name;
@@ -261,6 +272,11 @@ BodyOptions to_options(const SceneBody& body, const std::vector<SceneMuscle>& mu
   if (body.shell) {
     options.network = make_shell(body.mesh, body.shell->thickness);
     options.shell = body.shell;
+    return options;
+  }
+  if (body.rod) {
+    options.network = at_origin(body.origin, [&] { return make_rod(body.mesh, body.rod->radius); });
+    options.rod = body.rod;
     return options;
   }
   if (body.springs) {
@@ -382,36 +398,42 @@ std::shared_ptr<const Model> build_model(const Scene& scene) {
   builder.set_gravity(scene.gravity_keyframes);
   builder.drive_gravity(scene.driven_gravity);
   builder.set_mass(scene.mass);
-  for (const SceneMuscle& muscle : scene.muscles)
-    at_origin(muscle.origin, [&] { return builder.add_muscle(muscle.muscle); });
-  for (const SceneBody& body : scene.bodies)
-    at_origin(body.origin, [&] {
-      return body.rigid ? builder.add_rigid(to_rigid(body)) : builder.add_body(to_options(body, scene.muscles));
-    });
-  for (const ScenePin& pin : scene.pins)
-    at_origin(pin.origin, [&] { builder.add_pin({pin.name, nodes_of(pin.where, builder.body(pin.body)), pin.axes}); });
-  for (const SceneScript& script : scene.scripts)
-    at_origin(script.origin, [&] {
-      if (script.driven) return add_driven_script(script, builder);
-      builder.add_script({script.name, nodes_of(script.where, builder.body(script.body)), script.motion,
-                          script.imposition, script.sigma, script.start, script.release});
-    });
-  for (const SceneLoad& load : scene.loads)
-    at_origin(load.origin, [&] { builder.add_load(to_options(load, builder.body(load.body))); });
-  add_colliders(scene, builder);
+  Complaints wrong;
+  // Each part by itself; what is wrong with one does not hide what is wrong with the next.
+  const auto each = [&](const auto& parts, auto&& add) {
+    for (const auto& part : parts) wrong.gather([&] { at_origin(part.origin, [&] { add(part); }); });
+  };
+  each(scene.muscles, [&](const SceneMuscle& muscle) { builder.add_muscle(muscle.muscle); });
+  each(scene.bodies, [&](const SceneBody& body) {
+    if (body.rigid)
+      builder.add_rigid(to_rigid(body));
+    else
+      builder.add_body(to_options(body, scene.muscles));
+  });
+  wrong.report();  // all else names bodies by their numbers
+  each(scene.pins, [&](const ScenePin& pin) {
+    builder.add_pin({pin.name, nodes_of(pin.where, builder.body(pin.body)), pin.axes});
+  });
+  each(scene.scripts, [&](const SceneScript& script) {
+    if (script.driven) return add_driven_script(script, builder);
+    builder.add_script({script.name, nodes_of(script.where, builder.body(script.body)), script.motion,
+                        script.imposition, script.sigma, script.start, script.release});
+  });
+  each(scene.loads, [&](const SceneLoad& load) { builder.add_load(to_options(load, builder.body(load.body))); });
+  wrong.gather([&] { add_colliders(scene, builder); });
   if (scene.contact) builder.set_contact(with_attached_pairs(scene));
-  for (const SceneLink& link : scene.links) at_origin(link.origin, [&] { return builder.add_link(link.link); });
-  for (const SceneAttachment& attachment : scene.attachments)
-    at_origin(attachment.origin, [&] {
-      if (attachment.link)
-        return builder.attach(static_cast<Index>(*attachment.link),
-                              nodes_of(attachment.where, builder.body(attachment.body)));
-      builder.add_attachment({attachment.name, attachment.body,
-                              vertices_of(attachment.where, builder.body(attachment.body)), attachment.to_body,
+  each(scene.links, [&](const SceneLink& link) { builder.add_link(link.link); });
+  each(scene.attachments, [&](const SceneAttachment& attachment) {
+    const Body& body = builder.body(attachment.body);
+    if (attachment.link)
+      builder.attach(static_cast<Index>(*attachment.link), nodes_of(attachment.where, body));
+    else
+      builder.add_attachment({attachment.name, attachment.body, vertices_of(attachment.where, body), attachment.to_body,
                               attachment.stiffness, attachment.damping, attachment.freedom, attachment.direction});
-    });
-  for (const SceneJoint& from : scene.joints) at_origin(from.origin, [&] { builder.add_joint(from.joint); });
-  for (const SceneSpring& spring : scene.springs) at_origin(spring.origin, [&] { builder.add_spring(spring.spring); });
+  });
+  each(scene.joints, [&](const SceneJoint& joint) { builder.add_joint(joint.joint); });
+  each(scene.springs, [&](const SceneSpring& spring) { builder.add_spring(spring.spring); });
+  wrong.report();
   for (const auto& energy : scene.energies) builder.add_energy(energy);
   return at_origin(scene.contact ? scene.contact->origin : "", [&] { return builder.build(); });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "pliant/scene/scene.hpp"
 #include "pliant/solvers/newton/linear_choice.hpp"
@@ -157,6 +158,8 @@ std::string format_way(const SceneAttachment& attachment) {
                      format_vector(attachment.direction));
 }
 
+double total_length(const RodEnergy& rod) { return std::accumulate(rod.lengths().begin(), rod.lengths().end(), 0.0); }
+
 }  // namespace
 
 std::string describe(const Scene& scene, const Model& model) {
@@ -179,6 +182,15 @@ std::string describe(const Scene& scene, const Model& model) {
                           shell.thickness, shell.young, shell.poisson, from.density, body.mass(),
                           shell.strain_limit > 0 ? fmt::format(", stretches by {:.4g}", shell.strain_limit) : "");
       for (const std::string& note : body.network->notes) text += fmt::format("          note: {}\n", note);
+      continue;
+    }
+    if (body.rod) {
+      const RodMaterial& rod = body.rod->material();
+      text +=
+          fmt::format("  rod     {}: {} segments, {:.4g} m long, {} to {} m\n", body.name, body.rod->lengths().size(),
+                      total_length(*body.rod), format_vector(box.min), format_vector(box.max));
+      text += fmt::format("          radius {:.4g} m, E = {:.4g} Pa, {:.4g} kg/m^3, {:.4g} kg\n", rod.radius, rod.young,
+                          from.density, body.mass());
       continue;
     }
     if (!body.is_solid()) {

@@ -487,9 +487,10 @@ const Section& simulation_section() {
         .choices = {"barrier", "penalty"}},
        {.name = "integrator",
         .kind = Kind::choice,
-        .summary = "`quasistatic` drops inertia: every step is an equilibrium.",
+        .summary = "`implicit-euler` damps what is fast; `implicit-midpoint` does not, and some solvers have it; "
+                   "`quasistatic` drops inertia: every step is an equilibrium.",
         .fallback = "\"implicit-euler\"",
-        .choices = {"implicit-euler", "quasistatic"}}},
+        .choices = {"implicit-euler", "implicit-midpoint", "quasistatic"}}},
       {{{{"dt"}, {"fps"}}, true}, {{{"duration"}, {"frames"}}, true}}};
   return section;
 }
@@ -546,6 +547,15 @@ const Section& output_section() {
         .kind = Kind::boolean,
         .summary = "Whether these files have the `visual` meshes of bodies in place of their own surfaces.",
         .fallback = "false"},
+       {.name = "export_every",
+        .kind = Kind::integer,
+        .summary = "Number of frames from one to the next in these files; by default all, of glb at most 120.",
+        .example = "2",
+        .limits = kAtLeastOne},
+       {.name = "export_colour",
+        .kind = Kind::text,
+        .summary = "Field of the frames that colours these files, `stretch` for example; by default a colour per body.",
+        .example = "\"stretch\""},
        {.name = "checkpoint_every",
         .kind = Kind::integer,
         .summary = "Number of steps from one checkpoint to the next, the first before the first step; 0: only when the "
@@ -632,9 +642,13 @@ const Section& scene_keys() {
         .required = true,
         .section = &simulation_section()},
        {.name = "body", .kind = Kind::tables, .summary = "The bodies that deform.", .section = &body_section()},
+       {.name = "rod",
+        .kind = Kind::tables,
+        .summary = "Thin rods, wires and ropes.",
+        .section = &rod_section(body_rotate_section())},
        {.name = "rigid",
         .kind = Kind::tables,
-        .summary = "Rigid bodies; of both kinds there is at least one.",
+        .summary = "Rigid bodies; of all kinds there is at least one.",
         .section = &rigid_section(body_rotate_section())},
        {.name = "joint", .kind = Kind::tables, .summary = "Joints of rigid bodies.", .section = &joint_section()},
        {.name = "pin", .kind = Kind::tables, .summary = "Held vertices.", .section = &pin_section()},

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <set>
 
+#include "pliant/base/complaints.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/mesh/read_mesh.hpp"
@@ -29,8 +30,10 @@ std::filesystem::path existing_file(const Value& file, const std::filesystem::pa
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     fail(file.origin,
-         fmt::format("there is no mesh file '{}'; it is taken from the folder of the scene file: looked for {}",
-                     file.text(), path.lexically_normal().string()));
+         std::filesystem::path(file.text()).is_absolute()
+             ? fmt::format("there is no mesh file '{}'", file.text())
+             : fmt::format("there is no mesh file '{}'; it is looked for in the folder of the scene file, as {}",
+                           file.text(), path.lexically_normal().string()));
   return path;
 }
 
@@ -278,6 +281,28 @@ SceneCollider to_collider(const Value& table, const std::string& name, const std
   return scene;
 }
 
+SceneBody to_rod(const Value& table, const std::string& name) {
+  SceneBody body;
+  body.name = name;
+  body.origin = table.origin;
+  RodLine& line = body.mesh.rod.emplace();
+  for (const Value& point : table.at("points").list()) line.points.push_back(to_vector(point));
+  line.segments = to_int(table.at("segments"));
+  line.closed = std::get<bool>(table.at("closed").data);
+  read_placement(table, body.mesh);
+  RodMaterial& rod = body.rod.emplace();
+  rod.young = table.at("young").number();
+  rod.radius = table.at("radius").number();
+  rod.bending = table.at("bending").number();
+  if (const Value* curvature = table.find("rest_curvature")) rod.rest_curvature = curvature->number();
+  if (const Value* damping = table.find("damping"))
+    body.damping = {damping->at("mass").number(), damping->at("stiffness").number()};
+  body.density = table.at("density").number();
+  body.velocity = to_vector(table.at("velocity"));
+  body.angular_velocity = to_vector(table.at("angular_velocity"));
+  return body;
+}
+
 SceneBody to_rigid(const Value& table, const std::filesystem::path& folder, const std::string& name,
                    const SceneObjects& objects) {
   SceneBody body;
@@ -423,6 +448,8 @@ void read_output(const Value& output, Scene& scene) {
   scene.output.every = to_int(output.at("every"));
   scene.output.pictures = std::get<bool>(output.at("pictures").data);
   scene.output.visual = std::get<bool>(output.at("visual").data);
+  if (const Value* every = output.find("export_every")) scene.output.export_every = to_int(*every);
+  if (const Value* colour = output.find("export_colour")) scene.output.export_colour = colour->text();
   scene.output.checkpoint_every = to_int(output.at("checkpoint_every"));
   for (const Value& format : output.at("export").list()) scene.output.exports.push_back(format.text());
   const std::vector<std::string>& known =
@@ -472,91 +499,124 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
                       const SceneChanges& changes, const SceneObjects& objects) {
   apply_overrides(root, changes.set);
   check_version(root);
-  check_table(root, scene_keys());
+  // Keys and types of all tables first; then what joins them, of every table that is sound by itself. What is wrong
+  // with one does not hide what is wrong with another: a person mends all of it at once.
+  Complaints wrong;
+  const auto gather = [&](auto&& read) { return wrong.gather(read); };
+  const bool all_sound = gather([&] { check_table(root, scene_keys()); });
+  const auto is_sound = [&](Value* table, const std::string& key) {
+    if (!table || all_sound) return table != nullptr;
+    Complaints told_already;
+    return table->is_table() && told_already.gather([&] { check_table(*table, *scene_keys().find(key)->section); });
+  };
+  const auto has_sound = [&](const std::string& key) { return is_sound(root.find(key), key); };
 
   Scene scene;
   scene.name = fallback_name;
-  if (const Value* name = root.find("name")) {
-    check_name(*name);
-    scene.name = name->text();
+  if (all_sound) {
+    scene.title = root.at("title").text();
+    read_picture(root.at("picture"), scene.picture);
   }
-  scene.title = root.at("title").text();
-  read_output(root.at("output"), scene);
-  read_picture(root.at("picture"), scene.picture);
-  read_time(root, scene);
-  std::vector<std::string> bodies = names_of(root.find("body"), "body");
-  for (std::size_t i = 0; i < bodies.size(); ++i)
-    scene.bodies.push_back(to_body(root.at("body").list()[i], folder, bodies[i], objects));
-  const std::vector<std::string> rigid = names_of(root.find("rigid"), "rigid");
-  for (std::size_t i = 0; i < rigid.size(); ++i) {
-    const Value& table = root.find("rigid")->list()[i];
-    if (std::find(bodies.begin(), bodies.end(), rigid[i]) != bodies.end())
-      fail(table.origin, fmt::format("the name '{}' is taken by a [[body]]; give each its own", rigid[i]));
-    scene.bodies.push_back(to_rigid(table, folder, rigid[i], objects));
-  }
-  bodies.insert(bodies.end(), rigid.begin(), rigid.end());
-  if (bodies.empty() && !root.find("link"))
-    fail(root.origin, "a scene needs at least one body; add [[body]] for one that deforms, or [[rigid]]");
+  if (const Value* name = root.find("name"); name && name->is_text())
+    gather([&] {
+      check_name(*name);
+      scene.name = name->text();
+    });
+  if (has_sound("output")) read_output(root.at("output"), scene);
+  if (has_sound("simulation")) gather([&] { read_time(root, scene); });
+  const double duration = static_cast<double>(scene.steps) * scene.dt;
 
   const auto each = [&](const std::string& kind, auto&& add) {
-    const Value* list = root.find(kind);
-    const std::vector<std::string> names = names_of(list, kind);
+    Value* list = root.find(kind);
+    std::vector<std::string> names = names_of(list, kind, wrong);
     for (std::size_t i = 0; i < names.size(); ++i)
-      add(list->list()[i], names[i], body_index(list->list()[i], bodies, kind));
+      if (Value& table = list->list()[i]; is_sound(&table, kind)) gather([&] { add(table, names[i]); });
+    return names;
   };
-  each("pin", [&](const Value& table, const std::string& name, std::size_t body) {
+
+  std::vector<std::string> bodies = each("body", [&](const Value& table, const std::string& name) {
+    scene.bodies.push_back(to_body(table, folder, name, objects));
+  });
+  const auto add_bodies = [&](const std::string& kind, auto&& to) {
+    const std::vector<std::string> names = each(kind, [&](const Value& table, const std::string& name) {
+      if (std::find(bodies.begin(), bodies.end(), name) != bodies.end())
+        fail(table.origin, fmt::format("the name '{}' is taken by another body; give each its own", name));
+      scene.bodies.push_back(to(table, name));
+    });
+    bodies.insert(bodies.end(), names.begin(), names.end());
+  };
+  add_bodies("rod", [&](const Value& table, const std::string& name) { return to_rod(table, name); });
+  add_bodies("rigid",
+             [&](const Value& table, const std::string& name) { return to_rigid(table, folder, name, objects); });
+  if (bodies.empty() && !root.find("link")) {
+    const bool any = root.find("body") || root.find("rod") || root.find("rigid");
+    if (all_sound || !any)  // else what is wrong with it has been told
+      gather([&] {
+        fail(root.origin, "a scene needs at least one body; add [[body]] for one that deforms, [[rod]] or [[rigid]]");
+      });
+    wrong.report();
+  }
+
+  const auto each_of_a_body = [&](const std::string& kind, auto&& add) {
+    each(kind, [&](const Value& table, const std::string& name) { add(table, name, body_index(table, bodies, kind)); });
+  };
+  each_of_a_body("pin", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.pins.push_back(
         {name, body, to_selection(table.at("where"), objects), to_axes(table.at("axes")), table.origin});
   });
-  each("script", [&](const Value& table, const std::string& name, std::size_t body) {
-    scene.scripts.push_back(to_script(table, static_cast<double>(scene.steps) * scene.dt, objects));
-    scene.scripts.back().name = name;
-    if (const auto driven = objects.driven.find(name); driven != objects.driven.end())
-      scene.scripts.back().driven = driven->second;
-    scene.scripts.back().body = body;
+  each_of_a_body("script", [&](const Value& table, const std::string& name, std::size_t body) {
+    SceneScript script = to_script(table, duration, objects);
+    script.name = name;
+    if (const auto driven = objects.driven.find(name); driven != objects.driven.end()) script.driven = driven->second;
+    script.body = body;
+    scene.scripts.push_back(std::move(script));
   });
-  each("load", [&](const Value& table, const std::string& name, std::size_t body) {
+  each_of_a_body("load", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.loads.push_back({name, body, to_selection(table.at("where"), objects), to_load(table), table.origin});
     if (const auto factor = objects.factors.find(name); factor != objects.factors.end())
       scene.loads.back().load.factor.driven = factor->second;
   });
-  const std::vector<std::string> links = names_of(root.find("link"), "link");
-  for (std::size_t i = 0; i < links.size(); ++i)
-    scene.links.push_back(to_link(root.find("link")->list()[i], links[i],
-                                  {links.begin(), links.begin() + static_cast<std::ptrdiff_t>(i)}));
-  each("attachment", [&](const Value& table, const std::string& name, std::size_t body) {
+  std::vector<std::string> before;
+  const std::vector<std::string> links = each("link", [&](const Value& table, const std::string& name) {
+    before.push_back(name);
+    scene.links.push_back(to_link(table, name, {before.begin(), before.end() - 1}));
+  });
+  each_of_a_body("attachment", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.attachments.push_back(
         to_attachment(table, name, body, to_selection(table.at("where"), objects), bodies, links));
   });
-  each("joint", [&](const Value& table, const std::string& name, std::size_t body) {
+  each_of_a_body("joint", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.joints.push_back(to_joint(table, name, body, bodies));
   });
-  each("spring", [&](const Value& table, const std::string& name, std::size_t body) {
+  each_of_a_body("spring", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.springs.push_back(to_spring(table, name, body, bodies));
   });
-  read_probes(root, objects, bodies, scene);
-  each("cut", [&](const Value& table, const std::string& name, std::size_t body) {
+  each("probe", [&](const Value& table, const std::string& name) {
+    scene.probes.push_back(to_probe(table, name, root, objects, bodies));
+  });
+  each_of_a_body("cut", [&](const Value& table, const std::string& name, std::size_t body) {
     scene.cuts.push_back({name, body, to_cut_surface(table, folder), table.at("time").number(), table.origin});
   });
   std::stable_sort(scene.cuts.begin(), scene.cuts.end(),
                    [](const SceneCut& a, const SceneCut& b) { return a.time < b.time; });
-  const std::vector<std::string> colliders = names_of(root.find("collider"), "collider");
-  for (std::size_t i = 0; i < colliders.size(); ++i)
-    scene.colliders.push_back(to_collider(root.find("collider")->list()[i], colliders[i], folder,
-                                          static_cast<double>(scene.steps) * scene.dt));
-  if (const Value* contact = root.find("contact")) scene.contact = to_contact(*contact);
-  const std::vector<std::string> muscles = names_of(root.find("muscle"), "muscle");
-  for (std::size_t i = 0; i < muscles.size(); ++i)
-    scene.muscles.push_back(to_muscle(root.find("muscle")->list()[i], muscles[i]));
+  each("collider", [&](const Value& table, const std::string& name) {
+    scene.colliders.push_back(to_collider(table, name, folder, duration));
+  });
+  if (has_sound("contact")) gather([&] { scene.contact = to_contact(root.at("contact")); });
+  const std::vector<std::string> muscles = each(
+      "muscle", [&](const Value& table, const std::string& name) { scene.muscles.push_back(to_muscle(table, name)); });
   for (const SceneBody& body : scene.bodies)
     for (const SceneFibres& fibres : body.fibres)
-      if (!fibres.muscle.empty() && std::find(muscles.begin(), muscles.end(), fibres.muscle) == muscles.end()) {
-        const std::string near = nearest(fibres.muscle, muscles);
-        fail(fibres.origin, fmt::format("there is no muscle '{}'; {}", fibres.muscle,
-                                        near.empty() ? fmt::format("add [[muscle]] name = \"{}\"", fibres.muscle)
-                                                     : fmt::format("did you mean '{}'?", near)));
-      }
-  read_solver(root.at("solver"), root, changes.solver, scene);
+      if (!fibres.muscle.empty() && std::find(muscles.begin(), muscles.end(), fibres.muscle) == muscles.end())
+        gather([&] {
+          const std::string near = nearest(fibres.muscle, muscles);
+          fail(fibres.origin, fmt::format("there is no muscle '{}'; {}", fibres.muscle,
+                                          near.empty() ? fmt::format("add [[muscle]] name = \"{}\"", fibres.muscle)
+                                                       : fmt::format("did you mean '{}'?", near)));
+        });
+  if (has_sound("solver") && has_sound("simulation") && has_sound("output"))
+    gather([&] { read_solver(root.at("solver"), root, changes.solver, scene); });
+  wrong.report();
   scene.energies = objects.energies;
   scene.driven_gravity = objects.gravity;
   if (!find_solver(scene.solver.name).supports.links) make_links_rigid(scene);

@@ -47,21 +47,24 @@ Selection to_selection(const Value& value, const SceneObjects& objects) {
   return selection;
 }
 
-std::vector<std::string> names_of(const Value* list, const std::string& kind) {
+std::vector<std::string> names_of(const Value* list, const std::string& kind, Complaints& wrong) {
   std::vector<std::string> names;
-  if (!list) return names;
+  if (!list || !list->is_list()) return names;
   std::set<std::string> seen;
   for (const Value& item : list->list()) {
-    const Value* given = item.find("name");
+    const Value* given = item.is_table() ? item.find("name") : nullptr;
+    if (given && !given->is_text()) given = nullptr;  // told by check_table
     std::string name = given                      ? given->text()
                        : list->list().size() == 1 ? kind
                                                   : fmt::format("{}-{}", kind, names.size() + 1);
-    if (given && name.empty())
-      fail(given->origin,
-           fmt::format("'name' in [[{}]] must not be empty; leave the key out to have a name chosen", kind));
-    if (!seen.insert(name).second)
-      fail(given ? given->origin : item.origin,
-           fmt::format("the name '{}' is taken by another [[{}]]; give each its own", name, kind));
+    wrong.gather([&] {
+      if (given && name.empty())
+        fail(given->origin,
+             fmt::format("'name' in [[{}]] must not be empty; leave the key out to have a name chosen", kind));
+      if (!seen.insert(name).second)
+        fail(given ? given->origin : item.origin,
+             fmt::format("the name '{}' is taken by another [[{}]]; give each its own", name, kind));
+    });
     names.push_back(std::move(name));
   }
   return names;
@@ -79,6 +82,7 @@ std::size_t body_named(const Value& name, const std::vector<std::string>& bodies
 std::size_t body_index(const Value& table, const std::vector<std::string>& bodies, const std::string& kind) {
   if (const Value* given = table.find("body")) return body_named(*given, bodies);
   if (bodies.size() == 1) return 0;
+  if (bodies.empty()) fail(table.origin, fmt::format("[[{}]] acts on a body, but there is none; add [[body]]", kind));
   fail(table.origin, fmt::format("[[{}]] needs the key 'body', since there are several; for example: body = \"{}\"",
                                  kind, bodies.front()));
 }

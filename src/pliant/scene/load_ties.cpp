@@ -15,7 +15,8 @@ namespace {
 
 /// Whether [[kind]] has a part of this name.
 void require_part(const Value& name, const std::string& kind, const Value& root) {
-  const std::vector<std::string> names = names_of(root.find(kind), kind);
+  Complaints told_before;
+  const std::vector<std::string> names = names_of(root.find(kind), kind, told_before);
   if (std::find(names.begin(), names.end(), name.text()) != names.end()) return;
   const std::string near = nearest(name.text(), names);
   fail(name.origin, fmt::format("there is no {} '{}'; {}", kind, name.text(),
@@ -125,32 +126,28 @@ SceneAttachment to_attachment(const Value& table, const std::string& name, std::
   return attachment;
 }
 
-void read_probes(const Value& root, const SceneObjects& objects, const std::vector<std::string>& bodies, Scene& scene) {
-  const Value* list = root.find("probe");
-  const std::vector<std::string> names = names_of(list, "probe");
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const Value& table = list->list()[i];
-    SceneProbe probe;
-    probe.name = names[i];
-    probe.origin = table.origin;
-    for (const auto& [key, kind] :
-         {std::pair("spring", TieGroup::Kind::spring), std::pair("attachment", TieGroup::Kind::attachment),
-          std::pair("joint", TieGroup::Kind::joint)})
-      if (const Value* part = table.find(key)) {
-        require_part(*part, key, root);
-        for (const char* other : {"body", "where"})
-          if (const Value* given = table.find(other); given && given->given != Given::as_default)
-            fail(given->origin, fmt::format("'{}' in [[probe]] does not go with '{}'; remove one of them", other, key));
-        probe.tie_kind = kind;
-        probe.tie = part->text();
-      }
-    if (!probe.tie_kind) {
-      probe.body = body_index(table, bodies, "probe");
-      probe.where = to_selection(table.at("where"), objects);
+SceneProbe to_probe(const Value& table, const std::string& name, const Value& root, const SceneObjects& objects,
+                    const std::vector<std::string>& bodies) {
+  SceneProbe probe;
+  probe.name = name;
+  probe.origin = table.origin;
+  for (const auto& [key, kind] :
+       {std::pair("spring", TieGroup::Kind::spring), std::pair("attachment", TieGroup::Kind::attachment),
+        std::pair("joint", TieGroup::Kind::joint)})
+    if (const Value* part = table.find(key)) {
+      require_part(*part, key, root);
+      for (const char* other : {"body", "where"})
+        if (const Value* given = table.find(other); given && given->given != Given::as_default)
+          fail(given->origin, fmt::format("'{}' in [[probe]] does not go with '{}'; remove one of them", other, key));
+      probe.tie_kind = kind;
+      probe.tie = part->text();
     }
-    probe.quantities = to_quantities(table, probe.tie_kind.has_value());
-    scene.probes.push_back(std::move(probe));
+  if (!probe.tie_kind) {
+    probe.body = body_index(table, bodies, "probe");
+    probe.where = to_selection(table.at("where"), objects);
   }
+  probe.quantities = to_quantities(table, probe.tie_kind.has_value());
+  return probe;
 }
 
 }  // namespace pliant

@@ -269,6 +269,93 @@ std::vector<Setting> material_keys() {
   };
 }
 
+const Section& rod_section(const Section& rotate) {
+  static const Section section{
+      "[[rod]]",
+      "in [[rod]]",
+      "A thin rod, wire or rope along a line of points, which stretches and bends; pins, scripts, loads, attachments, "
+      "springs and probes name it as any body. It has the sets `start` and `end` and, to clamp it by, `first-segment` "
+      "and `last-segment`. See [rods](rods.md).",
+      {{.name = "name",
+        .kind = Kind::text,
+        .summary = "Name of the rod in messages and results; must be unique among all bodies.",
+        .example = "\"wire\""},
+       {.name = "points",
+        .kind = Kind::points,
+        .summary = "Where its middle line goes, at rest and at the start: straight from each point to the next.",
+        .unit = "m",
+        .example = "[[0, 0, 0], [1, 0, 0]]",
+        .required = true},
+       {.name = "segments",
+        .kind = Kind::integer,
+        .summary = "How many straight pieces it is divided into, about: a whole number from each point to the next, at "
+                   "least one.",
+        .fallback = "40",
+        .limits = {1, 1e6}},
+       {.name = "closed",
+        .kind = Kind::boolean,
+        .summary = "Joins the last point to the first: a ring.",
+        .fallback = "false"},
+       {.name = "radius",
+        .summary = "Of its round cross section.",
+        .unit = "m",
+        .example = "0.002",
+        .limits = kPositive,
+        .required = true},
+       {.name = "young",
+        .summary = "Young's modulus: 1e7 hard rubber, 3e9 nylon, 2e11 steel.",
+        .unit = "Pa",
+        .example = "3e9",
+        .limits = kPositive,
+        .aliases = {"E"},
+        .required = true},
+       {.name = "density",
+        .summary = "Mass over volume.",
+        .unit = "kg/m^3",
+        .fallback = "1000.0",
+        .limits = kPositive,
+        .aliases = {"rho"}},
+       {.name = "bending",
+        .summary =
+            "What its resistance to bending is multiplied by: a rope of strands that slide bends far more easily "
+            "than a solid bar. 0 is a chain.",
+        .fallback = "1.0",
+        .limits = kNotNegative},
+       {.name = "rest_curvature",
+        .summary =
+            "How it is bent where nothing pulls, all along: 0 is straight, 1/R a ring of radius R. By default as "
+            "its points have it.",
+        .unit = "1/m",
+        .example = "0",
+        .limits = kNotNegative},
+       {.name = "rotate",
+        .kind = Kind::table,
+        .summary = "Turns its points.",
+        .example = "{axis = [0, 0, 1], angle = 45}",
+        .section = &rotate},
+       {.name = "translate",
+        .kind = Kind::vector,
+        .summary = "Then moves them.",
+        .unit = "m",
+        .fallback = "[0.0, 0.0, 0.0]"},
+       {.name = "damping",
+        .kind = Kind::table,
+        .summary = "Resistance to velocity.",
+        .example = "{mass = 0.1, stiffness = 0.002}",
+        .section = &damping_section()},
+       {.name = "velocity",
+        .kind = Kind::vector,
+        .summary = "Velocity at the start.",
+        .unit = "m/s",
+        .fallback = "[0.0, 0.0, 0.0]"},
+       {.name = "angular_velocity",
+        .kind = Kind::vector,
+        .summary = "Rotation about the centre of mass at the start.",
+        .unit = "rad/s",
+        .fallback = "[0.0, 0.0, 0.0]"}}};
+  return section;
+}
+
 Setting cloth_key() {
   return {.name = "cloth",
           .kind = Kind::table,

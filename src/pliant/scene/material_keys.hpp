@@ -14,6 +14,7 @@ Alternatives stiffness_alternatives();
 std::vector<Setting> material_keys();
 
 Setting cloth_key();
+const Section& rod_section(const Section& rotate);
 const Section& muscle_section();
 
 }  // namespace pliant

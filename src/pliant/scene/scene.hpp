@@ -24,6 +24,7 @@ namespace pliant {
 struct SceneMesh {
   std::optional<MeshGenerator> generator;
   std::optional<ClothOptions> cloth;
+  std::optional<RodLine> rod;
   std::shared_ptr<const TetMesh> given;         ///< from code
   std::shared_ptr<const TriangleMesh> surface;  ///< the same for shells and rigid bodies
   std::filesystem::path file;                   ///< when there is nothing else
@@ -70,6 +71,7 @@ struct SceneBody {
   std::vector<SceneFibres> fibres;
   std::optional<SpringStiffness> springs;  ///< a network in place of a solid
   std::optional<ShellMaterial> shell;      ///< a shell of the mesh's triangles in place of it
+  std::optional<RodMaterial> rod;          ///< a rod along the mesh's line in place of it
   std::optional<SceneRigid> rigid;         ///< a rigid body in place of all that
   std::optional<SceneMesh> visual;         ///< a file with a finer surface that moves with it, put where its mesh is
   RayleighDamping damping;
@@ -215,6 +217,8 @@ struct SceneOutput {
   int checkpoint_every = 50;              ///< steps; 0: at the end
   std::vector<std::string> exports = {};  ///< formats to write besides when the run ends
   bool visual = false;                    ///< exports show the visual meshes of bodies that have one
+  std::int64_t export_every = 0;          ///< frames; 0: all, or as many as the format keeps by default
+  std::string export_colour = {};         ///< a field of the frames; empty: a colour per body
 };
 
 /// How pictures of a run look; what is not given is chosen from all frames at once.
@@ -240,7 +244,7 @@ struct Scene {
   std::shared_ptr<const Vec3> driven_gravity;  ///< from code, in place of both
   MassKind mass = MassKind::lumped;
   ColliderLaw collider_law = ColliderLaw::barrier;
-  std::vector<SceneBody> bodies;  ///< rigid ones last
+  std::vector<SceneBody> bodies;  ///< rods behind the others, rigid ones last
   std::vector<ScenePin> pins;
   std::vector<SceneScript> scripts;
   std::vector<SceneLoad> loads;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pliant/base/complaints.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/settings/setting.hpp"
@@ -31,31 +32,6 @@ std::string remedy(const Setting& key) {
 
 /// Choices beyond these are counted, where a person need not read them all.
 constexpr std::size_t kMostListed = 16;
-
-/// What is wrong, gathered: a person mends all of it at once.
-class Complaints {
- public:
-  template <class Check>
-  void gather(Check&& check) {
-    try {
-      check();
-    } catch (const InputError& error) {
-      if (last_ == error.what()) return;  // the same of every entry of a list
-      last_ = error.what();
-      ++count_;
-      if (count_ <= kMost) text_ += (text_.empty() ? "" : "\n") + last_;
-    }
-  }
-  void report() const {
-    if (count_ > kMost) throw InputError(fmt::format("{}\nand {} more", text_, count_ - kMost));
-    if (count_ > 0) throw InputError(text_);
-  }
-
- private:
-  static constexpr int kMost = 12;
-  std::string text_, last_;
-  int count_ = 0;
-};
 
 /// A value as it was given, as long as a person cares to read it.
 std::string brief(const Value& value) { return InputError::shortened(to_toml(value), 120); }
@@ -186,6 +162,10 @@ void check_value(Value& value, const Setting& key, const Section& section) {
     case Kind::numbers:
       check_list(value, key, section, 0, false);
       break;
+    case Kind::points:
+      if (!value.is_list() || value.list().empty()) fail_type(value, key, section);
+      for (const Value& item : value.list()) check_list(item, key, section, 3, false);
+      break;
     case Kind::pairs:
       check_pairs(value, key, section);
       break;
@@ -291,6 +271,7 @@ std::string describe_type(const Setting& key) {
                                       "two increasing numbers [begin, end]",
                                       "a list of whole numbers",
                                       "a list of numbers",
+                                      "a list of points [x, y, z]",
                                       "a list of pairs of numbers, the first increasing",
                                       "a selection",
                                       "a table",

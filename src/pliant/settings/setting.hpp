@@ -31,6 +31,7 @@ enum class Kind {
   span,         ///< two increasing numbers
   indices,      ///< a list of whole numbers
   numbers,      ///< a list of numbers
+  points,       ///< a list of three numbers each
   pairs,        ///< a list of two numbers each, the first increasing
   selection,    ///< text, a table of `section`, or a list of those
   table,

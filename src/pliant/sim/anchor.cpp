@@ -39,6 +39,8 @@ AnchorFinder::AnchorFinder(const Body& body) : body_(body) {
     for (const Tet& tet : body.mesh->tets()) enclose(tet);
   else if (!triangles_.empty())
     for (const Triangle& t : triangles_) enclose(t);
+  else if (body.rod)
+    for (const Spring& s : body.network->springs) enclose(std::array<Index, 2>{s.a, s.b});
   else
     for (Index v = 0; v < static_cast<Index>(body.vertices().size()); ++v) enclose(std::array<Index, 1>{v});
   for (const Aabb& box : boxes) {
@@ -49,13 +51,23 @@ AnchorFinder::AnchorFinder(const Body& body) : body_(body) {
   tree_.build(boxes);
 }
 
-/// Of a place from a tet, a triangle or a vertex.
+double AnchorFinder::along(Index s, const Vec3& place) const {
+  const Vec3 begin = corner(segment(s).a), edge = corner(segment(s).b) - begin;
+  const double length2 = edge.squaredNorm();
+  return length2 > 0 ? std::clamp(edge.dot(place - begin) / length2, 0.0, 1.0) : 0;
+}
+
+/// Of a place from a tet, a triangle, a segment or a vertex.
 double AnchorFinder::distance2(Index primitive, const Vec3& place) const {
   const auto to_triangle = [&](Index a, Index b, Index c) {
     return closest_point_triangle({place, corner(a), corner(b), corner(c)}).d2;
   };
   if (!body_.is_solid()) {
-    if (triangles_.empty()) return (corner(primitive) - place).squaredNorm();
+    if (triangles_.empty() && !body_.rod) return (corner(primitive) - place).squaredNorm();
+    if (triangles_.empty()) {
+      const double t = along(primitive, place);
+      return ((1 - t) * corner(segment(primitive).a) + t * corner(segment(primitive).b) - place).squaredNorm();
+    }
     const Triangle& t = triangles_[at(primitive)];
     return to_triangle(t[0], t[1], t[2]);
   }
@@ -123,7 +135,13 @@ Anchor AnchorFinder::find(const Vec3& place) const {
   anchor.distance = std::sqrt(least);
   const auto e = at(anchor.element);
   if (!body_.is_solid()) {
-    if (triangles_.empty()) return {{anchor.element}, {1}, anchor.distance, -1};
+    if (triangles_.empty() && !body_.rod) return {{anchor.element}, {1}, anchor.distance, -1};
+    if (triangles_.empty()) {
+      const double t = along(anchor.element, place);
+      anchor.nodes = {segment(anchor.element).a, segment(anchor.element).b};
+      anchor.weights = {1 - t, t};
+      return anchor;
+    }
     const Triangle& t = triangles_[e];
     const Closest closest = closest_point_triangle({place, corner(t[0]), corner(t[1]), corner(t[2])});
     for (std::size_t a = 0; a < 3; ++a) {

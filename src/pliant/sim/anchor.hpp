@@ -13,14 +13,14 @@ struct Anchor {
   std::vector<Index> nodes;  ///< the body's own, from 0
   std::vector<double> weights;
   double distance = 0;  ///< from the place that was asked for to the body, m
-  Index element = -1;   ///< the tet or the triangle it lies in
+  Index element = -1;   ///< the tet, the triangle or the segment it lies in
 };
 
 /// Finds the anchors of places of a body at rest.
 ///
 /// In a solid, a place beside the body belongs to the nearest tet, whose coordinates go on beyond it: the anchor is
 /// then at that place, and turns with the tet. On a body of triangles it is the nearest point of the nearest triangle,
-/// on one of lines the nearest vertex.
+/// on a rod that of the nearest segment, of points alone the nearest one.
 class AnchorFinder {
  public:
   /// The body stays where it is.
@@ -31,7 +31,10 @@ class AnchorFinder {
   double distance2(Index primitive, const Vec3& place) const;
   Index nearest(const Vec3& place, double& distance2) const;
   Eigen::Vector4d nearest_inside(std::size_t tet, const Vec3& place) const;
+  /// How far along a segment, of a length of 1, its point is that is nearest to a place.
+  double along(Index segment, const Vec3& place) const;
   Vec3 corner(Index v) const { return body_.vertices()[at(v)]; }
+  const Spring& segment(Index s) const { return body_.network->springs[at(s)]; }
 
   const Body& body_;
   std::vector<Triangle> triangles_;  ///< of a body that is no solid

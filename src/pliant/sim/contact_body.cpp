@@ -43,6 +43,7 @@ void add_network(const Body& body, ContactBody& contact) {
   const SpringNetwork& network = *body.network;
   for (const Triangle& t : network.triangles)
     contact.triangles.push_back({body.nodes.begin + t[0], body.nodes.begin + t[1], body.nodes.begin + t[2]});
+  if (body.rod) contact.radius = body.rod->material().radius;
   if (!network.triangles.empty()) return add_inner_points(body, contact);
   for (const Spring& spring : network.springs)
     if (spring.kind == SpringKind::structural)

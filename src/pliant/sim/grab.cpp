@@ -13,12 +13,18 @@ std::optional<Grab> grab_along_ray(const Model& model, const VecX& x, const Vec3
   constexpr double kGravity = 9.81;
   std::optional<Grab> nearest;
   double least = std::numeric_limits<double>::infinity();
+  const VecX all = model.drawn(x);
   for (const Body& body : model.bodies()) {
-    for (const Triangle& triangle : body.surface()) {  // of a rigid body, its frame, which lies within
+    const std::vector<Triangle> tube =
+        body.rod ? rod_tube(body.nodes.size(), body.rod->is_closed()).triangles : std::vector<Triangle>();
+    const Index first =
+        body.rod ? model.nodes() + static_cast<Index>(model.carried().size()) + body.first_tube : body.nodes.begin;
+    // Of a rigid body, its frame, which lies within.
+    for (const Triangle& triangle : body.rod ? std::span<const Triangle>(tube) : body.surface()) {
       // Moeller and Trumbore, "Fast, minimum storage ray/triangle intersection", 1997; either side.
       std::array<Index, 3> nodes;
-      for (std::size_t a = 0; a < 3; ++a) nodes[a] = body.nodes.begin + triangle[a];
-      const Vec3 origin = node(x, nodes[0]), u = node(x, nodes[1]) - origin, v = node(x, nodes[2]) - origin;
+      for (std::size_t a = 0; a < 3; ++a) nodes[a] = first + triangle[a];
+      const Vec3 origin = node(all, nodes[0]), u = node(all, nodes[1]) - origin, v = node(all, nodes[2]) - origin;
       const Vec3 p = direction.cross(v);
       const double determinant = u.dot(p);
       if (determinant == 0) continue;
@@ -26,6 +32,7 @@ std::optional<Grab> grab_along_ray(const Model& model, const VecX& x, const Vec3
       const double b = t.dot(p) / determinant, c = direction.dot(q) / determinant, along = v.dot(q) / determinant;
       if (!(b >= 0 && c >= 0 && b + c <= 1 && along >= 0 && along < least)) continue;
       least = along;
+      for (Index& i : nodes) i = model.node_of_drawn(i);
       nearest = Grab{nodes, {1 - b - c, b, c}, eye + along * direction, strength * kGravity * body.mass()};
     }
   }

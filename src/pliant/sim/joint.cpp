@@ -135,10 +135,27 @@ class JointMaker {
         tie.nodes.push_back(other_->nodes.begin + anchor.nodes[a]);
         tie.weights.push_back(-anchor.weights[a]);
       }
-      // A shell has its places on itself alone; its tie is as long as the place is away.
-      if (!other_->is_solid()) tie.rest_length = anchor.distance;
+      // Shells and rods have their places on themselves alone; a tie is as long as its place is away.
+      if (!other_->is_solid()) {
+        check_holds(to, anchor.distance);
+        tie.rest_length = anchor.distance;
+      }
     }
     return tie;
+  }
+
+  /// A hinge or a fixed joint is held by places apart from each other. Ties from all of them to one place would let it
+  /// turn as a ball joint does.
+  void check_holds(const Vec3& place, double distance) const {
+    constexpr double kBeside = 0.1;
+    if (options_.kind == RigidJoint::ball || distance <= kBeside * arm_) return;
+    fail(
+        fmt::format("body '{}' is a {} and has nothing at [{:.4g}, {:.4g}, {:.4g}] for a {} joint to hold by; fasten "
+                    "its vertices to "
+                    "the rigid body ([[attachment]]{}), or take kind = \"ball\"",
+                    other_->name, other_->rod ? "rod" : "sheet", place.x(), place.y(), place.z(),
+                    options_.kind == RigidJoint::hinge ? "hinge" : "fixed",
+                    other_->rod ? " with where = \"first-segment\" clamps it" : ""));
   }
 
   void add(const Vec3& place) { ties_.push_back(tie_of(place, place)); }

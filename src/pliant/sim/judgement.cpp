@@ -71,6 +71,8 @@ double elastic_energy_scale(const Model& model) {
       const ShellMaterial& shell = body.shell->material();
       for (double area : body.shell->areas()) sum += 0.5 * shell.young * shell.thickness * area;
     }
+    if (body.rod)
+      for (double length : body.rod->lengths()) sum += 0.5 * body.rod->material().stretching_rigidity() * length;
     if (!body.is_solid()) continue;
     for (Index e = 0; e < body.elements->element_count(); ++e) {
       const auto i = static_cast<std::size_t>(e);

@@ -107,6 +107,35 @@ std::vector<double> Model::activation(const State& state, double time) const {
   return values;
 }
 
+VecX Model::drawn_vectors(const VecX& v) const {
+  VecX all = with_carried(v);
+  Eigen::Index end = all.size();
+  all.conservativeResize(end + 3 * static_cast<Eigen::Index>(tube_nodes_.size()));
+  for (Index i : tube_nodes_) {
+    all.segment<3>(end) = node(v, i);
+    end += 3;
+  }
+  return all;
+}
+
+VecX Model::drawn(const VecX& x) const {
+  VecX all = with_carried(x);
+  if (tube_nodes_.empty()) return all;
+  Eigen::Index end = all.size();
+  all.conservativeResize(end + 3 * static_cast<Eigen::Index>(tube_nodes_.size()));
+  for (const Body& body : bodies_) {
+    if (!body.rod) continue;
+    std::vector<Vec3> middle;
+    for (Index i = body.nodes.begin; i < body.nodes.end; ++i) middle.emplace_back(node(x, i));
+    for (const Vec3& p :
+         rod_tube_corners(middle, body.rod->first_tangent(), body.rod->material().radius, body.rod->is_closed())) {
+      all.segment<3>(end) = p;
+      end += 3;
+    }
+  }
+  return all;
+}
+
 bool Model::is_damped() const {
   return std::any_of(bodies_.begin(), bodies_.end(), [](const Body& body) { return !body.damping.none(); });
 }
@@ -127,8 +156,10 @@ Index ModelBuilder::add_muscle(Muscle muscle) {
 
 std::size_t ModelBuilder::add_body(BodyOptions options) {
   if (!(options.density > 0) || !std::isfinite(options.density))
-    throw InputError(fmt::format("body '{}': density must be positive ({}), not {}", options.name,
-                                 options.network ? "kg/m^2 for cloth and springs" : "kg/m^3", options.density));
+    throw InputError(
+        fmt::format("body '{}': density must be positive ({}), not {}", options.name,
+                    options.network && !options.shell && !options.rod ? "kg/m^2 for cloth and springs" : "kg/m^3",
+                    options.density));
   require_finite(options.velocity, fmt::format("body '{}': velocity", options.name));
   require_finite(options.angular_velocity, fmt::format("body '{}': angular velocity", options.name));
   const RayleighDamping& damping = options.damping;
@@ -149,6 +180,11 @@ std::size_t ModelBuilder::add_body(BodyOptions options) {
     const Index first = body.nodes.begin;
     for (const Vec3& p : body.rigid->vertices)
       carried_.push_back({{first, first + 1, first + 2, first + 3}, body.rigid->weights(p)});
+  }
+  if (body.rod) {
+    body.first_tube = static_cast<Index>(tube_nodes_.size());
+    for (Index i = body.nodes.begin; i < body.nodes.end; ++i)
+      tube_nodes_.insert(tube_nodes_.end(), at(RodTube::sides), i);
   }
   nodes_ = body.nodes.end;
   bodies_.push_back(std::move(body));
@@ -237,6 +273,20 @@ void ModelBuilder::add_network(const BodyOptions& options, Body& body) const {
         if (v < 0 || v >= count) fail(fmt::format("a triangle names vertex {}, but there are {}", v, count));
     try {
       body.shell = std::make_shared<ShellEnergy>(network.vertices, network.triangles, *options.shell, nodes_);
+    } catch (const InputError& error) {
+      fail(error.what());
+    }
+    return;
+  }
+  if (options.rod) {
+    const bool is_closed = count > 2 && at(count) == network.springs.size();
+    for (std::size_t k = 0; k < network.springs.size(); ++k)
+      if (at(network.springs[k].a) != k || at(network.springs[k].b) != (k + 1) % at(count))
+        fail(fmt::format("spring {} of a rod does not lead from vertex {} to the next", k, k));
+    if (!is_closed && at(count) != network.springs.size() + 1)
+      fail("the springs of a rod do not reach all its vertices");
+    try {
+      body.rod = std::make_shared<RodEnergy>(network.vertices, is_closed, *options.rod, nodes_);
     } catch (const InputError& error) {
       fail(error.what());
     }
@@ -456,6 +506,7 @@ std::shared_ptr<const Model> ModelBuilder::build() {
     model->energies_.push_back(model->ties_.get());
   }
   model->carried_ = carried_;
+  model->tube_nodes_ = tube_nodes_;
   model->rest_ = rest_positions();
   model->surface_loads_ = surface_loads_;
   std::vector<PressureEnergy> pressures;  // for what they couple

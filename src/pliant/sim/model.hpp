@@ -9,9 +9,11 @@
 #include "pliant/contact/contact_model.hpp"
 #include "pliant/energies/collider_penalty.hpp"
 #include "pliant/energies/elastic.hpp"
+#include "pliant/energies/rod_energy.hpp"
 #include "pliant/energies/shell_energy.hpp"
 #include "pliant/energies/spring_energy.hpp"
 #include "pliant/fem/fe_mesh.hpp"
+#include "pliant/mesh/rod_line.hpp"
 #include "pliant/mesh/spring_network.hpp"
 #include "pliant/rigid/articulation.hpp"
 #include "pliant/rigid/mass_points.hpp"
@@ -35,9 +37,9 @@ struct RayleighDamping {
   bool none() const { return mass == 0 && stiffness == 0; }
 };
 
-/// A deformable body and its place in the node array: a solid of finite elements, or a network of springs or a shell of
-/// triangles, which have no mesh, elements, law and elastic energy. A rigid body is a solid of one stiff tetrahedron,
-/// its frame, which carries the surface that touches and is drawn.
+/// A deformable body and its place in the node array: a solid of finite elements, or a network of springs, a shell of
+/// triangles or a rod, which have no mesh, elements, law and elastic energy. A rigid body is a solid of one stiff
+/// tetrahedron, its frame, which carries the surface that touches and is drawn.
 struct Body {
   std::string name;
   std::shared_ptr<const TetMesh> mesh;
@@ -45,13 +47,15 @@ struct Body {
   std::shared_ptr<const Law> law;
   std::vector<Lame> lame;  ///< one, or one per element
   std::vector<Fibres> fibres;
-  std::shared_ptr<const SpringNetwork> network;  ///< of a shell without springs
+  std::shared_ptr<const SpringNetwork> network;  ///< of a shell without springs, of a rod its segments
   double density = 1000;                         ///< kg/m^3, of cloth kg/m^2
   RayleighDamping damping;
   Range nodes;  ///< in the model's node array
   std::shared_ptr<const ElasticEnergy> elastic;
   std::shared_ptr<const SpringEnergy> springs;
   std::shared_ptr<const ShellEnergy> shell;
+  std::shared_ptr<const RodEnergy> rod;
+  Index first_tube = 0;  ///< of the corners of a rod's tube behind what is carried, in Model::drawn()
   std::shared_ptr<const RigidShape> rigid;  ///< null unless it is a rigid body; its density is that of the frame
   Index first_carried = 0;                  ///< of its surface's vertices in Model::carried()
 
@@ -60,6 +64,7 @@ struct Body {
   bool is_link() const { return network && network->source == "link"; }
   const Energy& energy() const {
     if (elastic) return *elastic;
+    if (rod) return *rod;
     return shell ? static_cast<const Energy&>(*shell) : *springs;
   }
   /// At rest; the first nodes of the body.
@@ -89,6 +94,8 @@ struct BodyOptions {
   SpringStiffness springs;
   /// Makes the triangles of the network a shell, in place of its springs; shares of the volume are its measure.
   std::optional<ShellMaterial> shell;
+  /// Makes the springs of the network, which follow each other, a rod; shares of the volume are its measure.
+  std::optional<RodMaterial> rod;
   std::shared_ptr<const RigidShape> rigid;  ///< of which the mesh is the frame; see add_rigid
   double density = 1000;                    ///< kg/m^3, of cloth kg/m^2
   RayleighDamping damping;
@@ -177,6 +184,17 @@ class Model {
     append_carried(carried_, x, all);
     return all;
   }
+  /// The corners of the tubes of rods: the node about which each lies.
+  const std::vector<Index>& tube_nodes() const { return tube_nodes_; }
+  /// Positions of the nodes, of what they carry, and of the corners of tubes: of all that is drawn.
+  VecX drawn(const VecX& x) const;
+  /// The same of whatever is linear in positions, such as velocities: corners of tubes have that of their node.
+  VecX drawn_vectors(const VecX& v) const;
+  /// The node that a position of these moves with, where there is one: itself, or the middle of its tube.
+  Index node_of_drawn(Index i) const {
+    const Index first = nodes() + static_cast<Index>(carried_.size());
+    return i < first ? i : tube_nodes_[at(i - first)];
+  }
   /// Couples the nodes of every energy and of the mass matrix.
   std::shared_ptr<const BlockPattern> pattern() const { return pattern_; }
   State rest_state() const { return initial_; }
@@ -206,6 +224,7 @@ class Model {
   std::shared_ptr<const TieEnergy> ties_;
   std::vector<TieGroup> tie_groups_;
   std::vector<CarriedPoint> carried_;
+  std::vector<Index> tube_nodes_;
   std::shared_ptr<const BlockPattern> pattern_;
   State initial_;
   std::shared_ptr<Sharing> sharing_;
@@ -311,6 +330,7 @@ class ModelBuilder {
   std::vector<Tie> ties_;
   std::vector<TieGroup> tie_groups_;
   std::vector<CarriedPoint> carried_;
+  std::vector<Index> tube_nodes_;
   Vec3 gravity_ = Vec3::Zero();
   Keyframes<Vec3> gravity_keyframes_;
   std::shared_ptr<const Vec3> driven_gravity_;

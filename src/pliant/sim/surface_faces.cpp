@@ -72,6 +72,8 @@ FaceSet surface_faces(const Body& body) {
 }
 
 FaceSet surface_faces(const Body& body, std::span<const Index> vertices) {
+  if (body.surface().empty())
+    throw InputError(fmt::format("body '{}' has no surface that anything could press on; use force", body.name));
   std::vector<std::uint8_t> inside(body.vertices().size(), 0);
   for (Index v : vertices) inside[at(v)] = 1;
   std::vector<Triangle> wanted;

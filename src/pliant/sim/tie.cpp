@@ -61,6 +61,9 @@ double element_size(const Body& body) {
 /// edge; of springs their own.
 double node_stiffness(const Body& body) {
   if (body.shell) return body.shell->material().young * body.shell->material().thickness;
+  if (body.rod)
+    return body.rod->material().stretching_rigidity() /
+           *std::min_element(body.rod->lengths().begin(), body.rod->lengths().end());
   if (!body.is_solid()) {
     double most = 0;
     for (double k : body.springs->stiffness()) most = std::max(most, k);

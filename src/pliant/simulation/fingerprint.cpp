@@ -55,6 +55,12 @@ std::uint64_t hash_materials(const Model& model) {
       if (shell.strain_limit > 0) hash.add(shell.strain_limit);
       continue;
     }
+    if (body.rod) {
+      const RodMaterial& rod = body.rod->material();
+      for (double number : {rod.young, rod.radius, rod.bending}) hash.add(number);
+      if (rod.rest_curvature) hash.add(*rod.rest_curvature);
+      continue;
+    }
     if (!body.is_solid()) {
       for (double stiffness : body.springs->stiffness()) hash.add(stiffness);
       continue;

@@ -1,12 +1,15 @@
 #include "pliant/simulation/lagged_adjoint.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace pliant {
 
 namespace {
 
-constexpr double kShare = 1e-5;  ///< of the distance of the nodes
+/// Of the distance of the nodes. Small, since the stiffness of shells and rods has kinks where they begin to be pulled,
+/// and stiff ones are strained by as little as 1e-6.
+constexpr double kShare = 1e-7;
 
 /// The largest distance of some nodes from the first, m; one where there is none.
 double extent_of(std::span<const Index> nodes, const VecX& x) {
@@ -15,11 +18,14 @@ double extent_of(std::span<const Index> nodes, const VecX& x) {
   return most > 0 ? most : 1;
 }
 
-/// Adds to g the central differences of product() by the places of some nodes in y.
+/// Adds to g the central differences of product() by the places of some nodes in y. A node that a stencil names again,
+/// as those of shells and rods do at a rim, is one node.
 template <class Product>
 void add_differences(std::span<const Index> nodes, VecX& y, Product&& product, VecX& g) {
   const double step = kShare * extent_of(nodes, y);
-  for (Index i : nodes)
+  for (auto at = nodes.begin(); at != nodes.end(); ++at) {
+    const Index i = *at;
+    if (std::find(nodes.begin(), at, i) != at) continue;
     for (Eigen::Index k = 3 * Eigen::Index(i); k < 3 * Eigen::Index(i) + 3; ++k) {
       const double kept = y[k];
       y[k] = kept + step;
@@ -28,6 +34,7 @@ void add_differences(std::span<const Index> nodes, VecX& y, Product&& product, V
       g[k] += (more - product()) / (above - y[k]);
       y[k] = kept;
     }
+  }
 }
 
 }  // namespace

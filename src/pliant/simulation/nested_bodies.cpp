@@ -59,8 +59,9 @@ void check_nested(const Model& model) {
   std::vector<Outside> outsides;
   for (const Body& body : model.bodies()) outsides.push_back(outside_of(model, body, x));
   for (std::size_t inner = 0; inner < outsides.size(); ++inner) {
-    if (outsides[inner].triangles.empty()) continue;
-    const Index vertex = outsides[inner].first + outsides[inner].triangles.front().front();
+    const bool is_rod = model.bodies()[inner].rod != nullptr;
+    if (outsides[inner].triangles.empty() && !is_rod) continue;
+    const Index vertex = outsides[inner].first + (is_rod ? 0 : outsides[inner].triangles.front().front());
     const Vec3 point = node(x, vertex);
     for (std::size_t outer = 0; outer < outsides.size(); ++outer) {
       const Outside& outside = outsides[outer];

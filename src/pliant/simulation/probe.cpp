@@ -139,10 +139,13 @@ ProbeSet::ProbeSet(const Scene& scene, std::shared_ptr<const Model> model) : mod
       if (!body.is_solid() &&
           has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::stress || q == ProbeQuantity::volume; }))
         fail(fmt::format("body '{}' is {}, which has no stress and no volume here", body.name,
-                         body.shell ? "a shell" : "a network of springs"));
+                         body.shell ? "a shell"
+                         : body.rod ? "a rod"
+                                    : "a network of springs"));
     }
     if (has_any(from, [](ProbeQuantity q) { return q == ProbeQuantity::cavity; })) {
       if (body.rigid) fail(fmt::format("body '{}' is rigid, and has no cavity that could change", body.name));
+      if (body.surface().empty()) fail(fmt::format("body '{}' has no surface, and so no cavity", body.name));
       probe.cavity = surface_faces(body, vertices);
       if (!probe.cavity.is_closed())
         fail("'cavity' needs a closed wall, and the selected faces have a rim; select all of it, such as \"inner\"");

@@ -1,6 +1,7 @@
 #include <cassert>
 #include <utility>
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/simulation/step_adjoint.hpp"
 
 namespace pliant {

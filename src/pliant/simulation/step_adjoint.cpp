@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "pliant/base/error.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/rank_one.hpp"
 #include "pliant/simulation/lagged_adjoint.hpp"
 

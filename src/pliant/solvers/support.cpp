@@ -41,11 +41,26 @@ bool has_friction(const Model& model) {
   return std::any_of(friction.begin(), friction.end(), [](double mu) { return mu > 0; });
 }
 
-void refuse_body(const Model& model, const Body& body, const SolverSupport& can, std::vector<std::string>& reasons) {
-  const auto refuse = [&](const std::string& why) { reasons.push_back(fmt::format("body '{}' {}", body.name, why)); };
+/// What a body is that a solver does not take, and the bodies that are so.
+struct BodyRefusal {
+  std::string why, first;
+  int others = 0;
+};
+
+void refuse_body(const Model& model, const Body& body, const SolverSupport& can, std::vector<BodyRefusal>& refused) {
+  const auto refuse = [&](const std::string& why) {
+    const auto found =
+        std::find_if(refused.begin(), refused.end(), [&](const BodyRefusal& known) { return known.why == why; });
+    if (found != refused.end())
+      ++found->others;
+    else
+      refused.push_back({why, body.name});
+  };
   if (!body.is_solid()) {
     if (!can.cloth && !is_link(model, body))
-      refuse(body.shell ? "is a shell, and it moves solids only" : "is made of springs, and it moves solids only");
+      refuse(fmt::format("is {}, and it moves solids only", body.shell ? "a shell"
+                                                            : body.rod ? "a rod"
+                                                                       : "made of springs"));
     return;
   }
   if (body.rigid) {
@@ -108,7 +123,11 @@ std::vector<std::string> refusals_of(const SolverSupport& can, const Model& mode
                       "place; set "
                       "contact.self = false",
                       body.name));
-  for (const Body& body : model.bodies()) refuse_body(model, body, can, reasons);
+  std::vector<BodyRefusal> refused;
+  for (const Body& body : model.bodies()) refuse_body(model, body, can, refused);
+  for (const BodyRefusal& each : refused)
+    reasons.push_back(fmt::format("body '{}'{} {}", each.first,
+                                  each.others > 0 ? fmt::format(" (as {} more)", each.others) : "", each.why));
   return reasons;
 }
 

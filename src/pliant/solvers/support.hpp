@@ -28,7 +28,7 @@ struct SolverSupport {
   bool friction = true;  ///< with colliders, and in contact where it has that
   bool links = false;    ///< rigid links
   bool rigid = true;     ///< rigid bodies and their joints
-  bool cloth = true;     ///< other networks of springs, and shells
+  bool cloth = true;     ///< other networks of springs, shells and rods
   bool fibres = true;
   int highest_order = 3;  ///< of elements
   bool consistent_mass = true;

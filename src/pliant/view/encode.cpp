@@ -12,13 +12,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are sent as the machine has them");
 
-constexpr std::array<ColourInfo, kColours> kInfo = {
-    {{"none", "", ""},
-     {"stress", "Pa", "von Mises stress"},
-     {"stretch", "", "largest principal stretch"},
-     {"speed", "m/s", "speed"},
-     {"error", "m", "distance to the same point under the other solver"},
-     {"refreshed", "", "matrix renewed here in this step"}}};
+constexpr std::array<ColourInfo, kColours> kInfo = {{{"none", "", ""},
+                                                     {"stress", "Pa", "von Mises stress"},
+                                                     {"stretch", "", "largest principal stretch"},
+                                                     {"speed", "m/s", "speed"},
+                                                     {"error", "m", "distance to the same point in the other view"},
+                                                     {"refreshed", "", "matrix renewed here in this step"}}};
 
 template <class T>
 void put(std::string& bytes, const T& value) {

@@ -236,10 +236,12 @@ void Film::set_surface(const VtkGrid& grid, const std::string& file) {
   bodies_.clear();
   rigid_cells_.clear();
   for (std::size_t b = 0; b < parts.size(); ++b) {
-    const bool is_rigid = takes_.front().run.is_rigid(b), is_solid = parts[b].corners == 4;
+    const bool is_rigid = takes_.front().run.is_rigid(b), is_rod = takes_.front().run.is_rod(b);
+    const bool is_solid = parts[b].corners == 4;
     rigid_cells_.insert(rigid_cells_.end(), parts[b].cells.size() / at(parts[b].corners), is_rigid);
     bodies_.push_back({{"name", takes_.front().run.body_name(b)},
                        {"kind", is_rigid   ? "rigid"
+                                : is_rod   ? "rod"
                                 : is_solid ? "solid"
                                            : "springs"},
                        {"material", ""},
@@ -252,7 +254,7 @@ void Film::set_surface(const VtkGrid& grid, const std::string& file) {
                        {"order", 1},
                        {"vertices", surface_.first_vertex[b + 1] - surface_.first_vertex[b]},
                        {"triangles", surface_.first_triangle[b + 1] - surface_.first_triangle[b]},
-                       {"uncoloured", uncoloured(is_rigid, is_solid)}});
+                       {"uncoloured", uncoloured(is_rigid, is_solid || is_rod)}});
   }
   ++revision_;
 }

@@ -96,8 +96,8 @@ std::optional<LiveScene::Place> LiveScene::find(int view, const Pointed& pointed
         place.at.triangle = surface_.first_triangle[b];
     for (std::size_t t = 0; t < surface_.triangles.size(); ++t) {
       const Triangle& triangle = surface_.triangles[t];
-      if (surface_.nodes[at(triangle[0])] == grab->nodes[0] && surface_.nodes[at(triangle[1])] == grab->nodes[1] &&
-          surface_.nodes[at(triangle[2])] == grab->nodes[2])
+      const auto corner = [&](std::size_t a) { return model().node_of_drawn(surface_.nodes[at(triangle[a])]); };
+      if (corner(0) == grab->nodes[0] && corner(1) == grab->nodes[1] && corner(2) == grab->nodes[2])
         place.at.triangle = static_cast<Index>(t);
     }
   } else {
@@ -110,7 +110,10 @@ std::optional<LiveScene::Place> LiveScene::find(int view, const Pointed& pointed
   }
   place.body = surface_.body_of_triangle(place.at.triangle);
   place.weights = place.at.weights;
-  if (const Body& body = model().bodies()[place.body]; body.rigid) hold_frame(body, place);
+  const Body& body = model().bodies()[place.body];
+  if (body.rigid) hold_frame(body, place);
+  if (body.rod)
+    for (Index& i : place.nodes) i = model().node_of_drawn(i);
   place.point = Grab{place.nodes, place.weights}.point(x);
   return place;
 }
@@ -172,7 +175,8 @@ std::vector<Index> LiveScene::patch(const Place& place, const std::optional<doub
   const auto most = std::max_element(place.at.weights.begin(), place.at.weights.end()) - place.at.weights.begin();
   std::vector<Index> vertices = {place.nodes[at(most)] - body.nodes.begin};
   for (Index v = surface_.first_vertex[place.body]; v < surface_.first_vertex[place.body + 1]; ++v)
-    if ((surface_.rest[at(v)] - centre).norm() <= reach) vertices.push_back(surface_.nodes[at(v)] - body.nodes.begin);
+    if ((surface_.rest[at(v)] - centre).norm() <= reach)
+      vertices.push_back(model().node_of_drawn(surface_.nodes[at(v)]) - body.nodes.begin);
   std::sort(vertices.begin(), vertices.end());
   vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
   return vertices;

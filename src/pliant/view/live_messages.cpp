@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "pliant/contact/tessellate.hpp"
 #include "pliant/io/catalogue_json.hpp"
@@ -22,33 +23,45 @@ YoungPoisson young_poisson(const Lame& lame) {
   return {lame.mu * (3 * lame.lambda + 2 * lame.mu) / sum, lame.lambda / (2 * sum)};
 }
 
+/// Where they are one number.
+std::optional<double> young_of(const Body& body) {
+  if (body.rigid || body.is_link()) return std::nullopt;
+  if (body.shell) return body.shell->material().young;
+  if (body.rod) return body.rod->material().young;
+  if (!body.is_solid() || body.lame.size() != 1) return std::nullopt;
+  return young_poisson(body.law->linearised(body.lame[0])).young;
+}
+std::optional<double> poisson_of(const Body& body) {
+  if (body.shell) return body.shell->material().poisson;
+  if (body.rigid || body.is_link() || !body.is_solid() || body.lame.size() != 1) return std::nullopt;
+  return young_poisson(body.law->linearised(body.lame[0])).poisson;
+}
+
 Json describe_body(const Model& model, const Scene& scene, const Surface& surface, std::size_t b) {
   const Body& body = model.bodies()[b];
   const bool is_link = body.is_link();
+  const std::optional<double> young = young_of(body), poisson = poisson_of(body);
   Json json = {{"name", body.name},
                {"kind", body.rigid        ? "rigid"
                         : body.is_solid() ? "solid"
                         : is_link         ? "link"
+                        : body.rod        ? "rod"
                                           : "springs"},
                {"material", is_link || !body.is_solid() || body.rigid ? "" : scene.bodies[b].material},
-               {"young", nullptr},
-               {"poisson", nullptr},
-               {"density", body.density},
+               {"young", young ? number_or_null(*young) : Json(nullptr)},
+               {"poisson", poisson ? number_or_null(*poisson) : Json(nullptr)},
+               {"density", body.rigid ? body.rigid->mass / body.rigid->volume : body.density},
                {"mass", body.mass()},
                {"nodes", body.nodes.size()},
                {"elements", body.is_solid() ? static_cast<std::int64_t>(body.mesh->tets().size())
                             : body.shell    ? static_cast<std::int64_t>(body.surface().size())
+                            : body.rod      ? static_cast<std::int64_t>(body.rod->lengths().size())
                             : body.springs  ? static_cast<std::int64_t>(body.springs->stencils().count())
                                             : 0},
                {"order", is_link ? 1 : scene.bodies[b].order},
                {"vertices", surface.first_vertex[b + 1] - surface.first_vertex[b]},
                {"triangles", surface.first_triangle[b + 1] - surface.first_triangle[b]}};
-  json["uncoloured"] = uncoloured(body.rigid || is_link, body.is_solid());
-  if (body.is_solid() && !body.rigid && !is_link && body.lame.size() == 1) {
-    const YoungPoisson values = young_poisson(body.law->linearised(body.lame[0]));
-    json["young"] = number_or_null(values.young);
-    json["poisson"] = number_or_null(values.poisson);
-  }
+  json["uncoloured"] = uncoloured(body.rigid || is_link, body.is_solid() || body.rod);
   return json;
 }
 
@@ -139,7 +152,7 @@ std::vector<double> spread_over_nodes(const Model& model, std::span<const double
   std::size_t first = 0;
   for (const Body& body : model.bodies()) {
     if (!body.is_solid()) {
-      first += body.surface().size();
+      first += body.rod ? body.rod->lengths().size() : body.surface().size();
       continue;
     }
     const Stencils& stencils = body.energy().stencils();
@@ -260,9 +273,9 @@ std::vector<double> LiveScene::colours_of_elements(std::span<const double> of_el
   return values;
 }
 
-/// Of a vector at each node, at the vertices of the surface and of the skin.
-void LiveScene::gather(const VecX& x, std::vector<Vec3>& vectors) const {
-  surface_.gather(model().with_carried(x), vectors);
+/// Of positions, or of another vector at each node, at the vertices of the surface and of the skin.
+void LiveScene::gather(const VecX& x, bool are_positions, std::vector<Vec3>& vectors) const {
+  surface_.gather(are_positions ? model().drawn(x) : model().drawn_vectors(x), vectors);
   std::size_t next = vectors.size();
   vectors.resize(next + skin_.rest.size());
   for (const VisualMesh& mesh : visual_) {
@@ -276,10 +289,10 @@ Drawing LiveScene::draw(int number, Colour colour) {
   Drawing drawing;
   drawing.time = view.state().time;
   drawing.step = view.state().step;
-  gather(view.state().x, drawing.positions);
+  gather(view.state().x, true, drawing.positions);
   const auto set_lengths = [&](const VecX& of_nodes) {
     std::vector<Vec3> vectors;
-    gather(of_nodes, vectors);
+    gather(of_nodes, false, vectors);
     for (const Vec3& v : vectors) drawing.values.push_back(v.norm());
   };
   switch (colour) {
@@ -373,7 +386,7 @@ Json LiveScene::telemetry() {
         }
     if (views_.size() > 1) {
       double sum = 0;
-      for (const VecX apart = model().with_carried(view.state().x - state(0).x); Index i : surface_.nodes)
+      for (const VecX apart = model().drawn_vectors(view.state().x - state(0).x); Index i : surface_.nodes)
         sum += node(apart, i).squaredNorm();
       entry["error"] = number_or_null(std::sqrt(sum / std::max<double>(1, static_cast<double>(surface_.nodes.size()))));
     }

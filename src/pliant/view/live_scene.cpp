@@ -164,6 +164,7 @@ void LiveScene::set_stiffness(int body, double scale) {
   for (std::size_t f = 0; f < to.fibres.size(); ++f)
     to.fibres[f].parameters.stiffness = scale * from.fibres[f].parameters.stiffness;
   if (from.shell) to.shell->young = scale * from.shell->young;
+  if (from.rod) to.rod->young = scale * from.rod->young;
   if (from.springs)
     to.springs =
         SpringStiffness{scale * from.springs->structural, scale * from.springs->shear, scale * from.springs->bending};

@@ -107,7 +107,7 @@ class LiveScene final : public Show {
   void find_skin();
   enum class Gathering { mean, most };
   std::vector<double> colours_of_elements(std::span<const double> of_elements, Gathering gathering) const;
-  void gather(const VecX& x, std::vector<Vec3>& vectors) const;
+  void gather(const VecX& x, bool are_positions, std::vector<Vec3>& vectors) const;
   /// The same bodies and nodes, with other properties.
   void change(Scene scene, std::vector<Hold> pins);
   std::vector<SolverFit> fits() const;

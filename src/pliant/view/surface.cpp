@@ -7,14 +7,7 @@
 
 namespace pliant::view {
 
-namespace {
-
-void mark(const std::vector<Index>& nodes, Held how, const std::vector<Index>& vertex_of, Surface& surface) {
-  for (Index i : nodes)
-    if (const Index v = vertex_of[at(i)]; v >= 0) surface.held[at(v)] = how;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::size_t Surface::body_of_triangle(Index triangle) const {
   return at(std::upper_bound(first_triangle.begin(), first_triangle.end(), triangle) - first_triangle.begin()) - 1;
@@ -112,7 +105,7 @@ Surface make_surface(const std::vector<SurfacePart>& parts, std::span<const Vec3
 Surface surface_of(const Model& model) {
   std::vector<SurfacePart> parts;
   std::vector<Vec3> rest;
-  const VecX all = model.with_carried(model.rest());
+  const VecX all = model.drawn(model.rest());
   for (Index i = 0; i < static_cast<Index>(all.size() / 3); ++i) rest.emplace_back(node(all, i));
   for (const Body& body : model.bodies()) {
     SurfacePart& part = parts.emplace_back();
@@ -122,6 +115,17 @@ Surface surface_of(const Model& model) {
         part.triangles.push_back({first + t[0], first + t[1], first + t[2]});
       part.corners = static_cast<int>(body.rigid->vertices.size());
       for (int k = 0; k < part.corners; ++k) part.cells.push_back(first + k);
+      continue;
+    }
+    if (body.rod) {  // a value for each segment, whose corners are those about both of its ends
+      const Index first = model.nodes() + static_cast<Index>(model.carried().size()) + body.first_tube;
+      for (const Triangle& t : rod_tube(body.nodes.size(), body.rod->is_closed()).triangles)
+        part.triangles.push_back({first + t[0], first + t[1], first + t[2]});
+      part.corners = 2 * RodTube::sides;
+      for (Index s = 0; s < body.rod->stencils().count(); ++s)
+        for (Index vertex : {s, (s + 1) % body.nodes.size()})
+          for (Index side = 0; side < RodTube::sides; ++side)
+            part.cells.push_back(first + vertex * RodTube::sides + side);
       continue;
     }
     for (const Triangle& t : body.surface())
@@ -135,11 +139,14 @@ Surface surface_of(const Model& model) {
     }
   }
   Surface surface = make_surface(parts, rest);
-  std::vector<Index> vertex_of(rest.size(), -1);
-  for (std::size_t v = 0; v < surface.nodes.size(); ++v) vertex_of[at(surface.nodes[v])] = static_cast<Index>(v);
-  for (const Script& script : model.scripts())
-    mark(script.nodes, script.driven ? Held::by_hand : Held::scripted, vertex_of, surface);
-  for (const Pin& pin : model.pins()) mark(pin.nodes, Held::pinned, vertex_of, surface);
+  std::vector<Held> held(rest.size(), Held::free);
+  const auto mark = [&](const std::vector<Index>& nodes, Held how) {
+    for (Index i : nodes) held[at(i)] = how;
+  };
+  for (const Script& script : model.scripts()) mark(script.nodes, script.driven ? Held::by_hand : Held::scripted);
+  for (const Pin& pin : model.pins()) mark(pin.nodes, Held::pinned);
+  for (std::size_t v = 0; v < surface.nodes.size(); ++v)
+    surface.held[v] = held[at(model.node_of_drawn(surface.nodes[v]))];
   return surface;
 }
 

@@ -21,7 +21,7 @@ struct Surface {
   std::vector<Index> first_vertex = {0};    ///< of each body, and the end
   std::vector<Index> first_triangle = {0};  ///< of each body, and the end
   std::vector<Triangle> triangles;          ///< over the surface's vertices
-  std::vector<Index> nodes;                 ///< of the model, for each vertex; behind them, what these carry
+  std::vector<Index> nodes;                 ///< as Model::drawn counts them, for each vertex
   std::vector<Vec3> rest;                   ///< m
   std::vector<Held> held;
   std::vector<Index> element_start = {0};  ///< where each vertex's elements begin in `elements`, and the end
@@ -29,7 +29,7 @@ struct Surface {
 
   Index vertices() const { return static_cast<Index>(nodes.size()); }
   std::size_t body_of_triangle(Index triangle) const;
-  /// Positions over the vertices from positions over the nodes and what they carry (Model::with_carried).
+  /// Positions over the vertices from positions of all that is drawn (Model::drawn).
   void gather(const VecX& x, std::vector<Vec3>& positions) const;
   /// The mean over the elements of each vertex; nothing changes where there are none. Values that are not finite count
   /// as zero.

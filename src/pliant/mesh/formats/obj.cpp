@@ -104,6 +104,8 @@ TriangleMesh read_obj(std::string_view text, const std::string& file) {
       in.skip_line();
     }
   }
+  // So Blender writes down that there is no material.
+  if (look.materials == std::vector<std::string>{"None"}) look.materials.clear();
   if (look.none()) look = {};
   polygons.add_notes(mesh);
   check_triangle_mesh(mesh);
