@@ -12,6 +12,7 @@ from . import _pliant
 from ._body import Body
 from ._drivers import Driver, Functions, numbers_of
 from ._grab import Grab
+from ._origin import caller
 from ._pliant import InputError, TetMesh
 
 Floats = NDArray[np.float64]
@@ -29,10 +30,10 @@ class Base:
     _changed: bool
     _running: bool
     _bodies: list[Body]
-    _drivers: list[Driver]
+    _drivers: dict[str, Driver]
     _functions: list[Functions]
     _muscle_drivers: dict[str, Callable[[float], float]]
-    _load_drivers: list[tuple[Callable[[float], float], _pliant.DrivenFactor]]
+    _load_drivers: dict[str, tuple[Callable[[float], float], _pliant.DrivenFactor]]
     _gravity_driver: tuple[Callable[[float], Any], _pliant.DrivenGravity] | None
     _probe_names: list[str]
     _probe_rows: list[list[float]]
@@ -66,7 +67,7 @@ class Base:
         self._scene = scene
         self._changed = False
         self._read_bodies(self._core)
-        for driver in self._drivers:
+        for driver in self._drivers.values():
             driver.begin()
         return self._core
 
@@ -117,6 +118,8 @@ class Base:
         core = self._ready()
         if core.cuts_made() != self._cuts:
             self._read_bodies(core)
+        if body.name not in self._data:
+            raise InputError(f"{caller()}: body '{body.name}' has been removed")
         return self._data[body.name]
 
     def _index(self, body: BodyLike) -> int:

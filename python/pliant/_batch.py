@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,6 +28,10 @@ class Batch:
         functions = simulation._drivers or simulation._load_drivers or simulation._muscle_drivers or simulation._gravity_driver
         if functions or simulation._functions:
             raise InputError("a batch takes no functions: give motions, loads, gravity and muscles as keyframes, and leave out energies")
+        try:
+            count = operator.index(count)
+        except TypeError:
+            raise InputError(f"a batch has a whole number of states, not {count!r}") from None
         self.simulation = simulation
         self._core = _pliant.Batch(simulation._ready(), count)
 

@@ -44,7 +44,9 @@ class Body:
         if self._mesh is None:
             self._mesh = self._simulation._body_data(self)["mesh"]
         if self._mesh is None:
-            raise InputError(f"body '{self._name}' is a network of springs, which has no mesh; it has vertices")
+            is_rod = self._name in self._simulation._tree.names("rod")
+            kind = "rod" if is_rod else "network of springs"
+            raise InputError(f"body '{self._name}' is a {kind}, which has no mesh; it has vertices")
         return self._mesh
 
     @property
@@ -106,7 +108,8 @@ class Body:
 
     @property
     def elements(self) -> NDArray[np.int32]:
-        """(m, k) nodes of the elements, counted within the body; k is 4, 10 or 20 for order 1, 2 or 3, 2 for springs."""
+        """(m, k) nodes of the elements, counted within the body; k is 4, 10 or 20 for order 1, 2 or 3, 3 for shells,
+        2 for springs and rods."""
         return self._simulation._body_data(self)["elements"]
 
     @property

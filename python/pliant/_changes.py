@@ -54,8 +54,14 @@ class Changes(Base):
     def remove(self, kind: str, name: str, /) -> None:
         """Takes a part away, between steps: sim.remove("pin", "left")."""
         self._tree.remove(kind, name, caller())
-        if kind in ("body", "rigid"):
+        for of_kind, drivers in (("script", self._drivers), ("load", self._load_drivers), ("muscle", self._muscle_drivers)):
+            if kind == of_kind:
+                drivers.pop(name, None)
+        if kind in ("body", "rod", "rigid"):
             self._bodies = [body for body in self._bodies if body.name != name]
+            for grab in self._grabs:
+                if grab.body.name == name:
+                    grab.release()
         self._changed = True
 
     @property
@@ -148,6 +154,9 @@ class Changes(Base):
     def _hold(self, core: _pliant.Simulation) -> None:
         """Tells the state which grabs there are."""
         self._grabs = self.grabs
+        for g in self._grabs:
+            if g.vertex >= len(g.body.vertices):
+                raise InputError(f"{g!r} holds a vertex that is no longer there; release it")
         core.set_grabs(
             [
                 (g.body.nodes.start + g.vertex, (float(g.target[0]), float(g.target[1]), float(g.target[2])), g.stiffness)
@@ -167,8 +176,8 @@ class Changes(Base):
     def hessian(self, of: str = "energy", *, projected: bool = False) -> Any:
         """The Hessian at the present state as a symmetric scipy.sparse matrix (3 n, 3 n), N/m: x, y, z of each node.
 
-        of:        as for `gradient`; of a step, rows of prescribed unknowns are those of the identity. What gas couples is
-                   left out: its part is not sparse.
+        of:        as for `gradient`; of a step, rows of prescribed unknowns are those of the identity, and what gas couples
+                   is left out, since it is not sparse.
         projected: with the negative eigenvalues of every element taken away.
         """
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any, Callable, Mapping, Sequence, cast
 
@@ -113,6 +114,46 @@ class Parts(Base):
         self._changed = True
         body = self._made(name)
         self._bodies.insert(len(names), body)  # rigid bodies come last
+        return body
+
+    def add_rod(
+        self,
+        points: ArrayLike,
+        *,
+        radius: float,
+        young: float,
+        density: float = 1000.0,
+        segments: int | None = None,
+        closed: bool | None = None,
+        bending: float | None = None,
+        rest_curvature: float | None = None,
+        name: str | None = None,
+        **keys: Any,
+    ) -> Body:
+        """Adds a thin rod, wire or rope along a line of points.
+
+        points:         (n, 3) places of its middle line at rest, m.
+        radius:         of its round cross section, m.
+        young:          Pa; density: kg/m^3.
+        segments:       how many straight pieces it is divided into, 40 unless told; each stretch between two points has
+                        one at least.
+        closed:         whether the last point is joined to the first.
+        bending:        what its resistance to bending is multiplied by; 1 unless told.
+        rest_curvature: how it is bent at rest, 1/m; unless told, as its points have it. 0 is straight.
+
+        Further keys are those of a scene's [[rod]]: rotate, translate, velocity, damping, ...
+        """
+        name = name or free_name("rod", self._tree.names("rod"))
+        table = {"name": name, "points": points, "radius": radius, "young": young, "density": density}
+        table.update({"segments": segments, "closed": closed, "bending": bending, "rest_curvature": rest_curvature})
+        self._tree.append("rod", {**table, **keys}, caller())
+        self._changed = True
+        return self._insert_rod(name)
+
+    def _insert_rod(self, name: str) -> Body:
+        """Behind the bodies and the other rods, before rigid bodies. Its table is in the scene already."""
+        body = self._made(name)
+        self._bodies.insert(len(self._tree.names("body")) + len(self._tree.names("rod")) - 1, body)
         return body
 
     def add_rigid(
@@ -246,8 +287,12 @@ class Parts(Base):
         script = name or free_name("script", self._tree.names("script"))
         function = displacement if displacement is not None else position
         driver = Driver(function, position is not None, self._tree.drive(script))
-        self._add("script", body, where, script, table)
-        self._drivers.append(driver)
+        try:
+            self._add("script", body, where, script, table)
+        except InputError:
+            self._tree.stop_driving("script", script)
+            raise
+        self._drivers[script] = driver
         return script
 
     def add_load(
@@ -286,8 +331,12 @@ class Parts(Base):
             raise InputError(f"{caller()}: 'factor' and 'keyframes' exclude each other; give one")
         load = name or free_name("load", self._tree.names("load"))
         driven = self._tree.drive_load(load)
-        self._add("load", body, where, load, table)
-        self._load_drivers.append((factor, driven))
+        try:
+            self._add("load", body, where, load, table)
+        except InputError:
+            self._tree.stop_driving("load", load)
+            raise
+        self._load_drivers[load] = (factor, driven)
         return load
 
     def add_spring(
@@ -376,7 +425,7 @@ class Parts(Base):
         """What the probes have seen: arrays over the steps taken, by the names of their columns, with "step" and "time".
 
         A column is named as in probes.csv, "tip.displacement_x (m)". What is not known is NaN: reactions before the first
-        step. Adding a probe begins all of them anew.
+        step, and what a probe would have seen before it was added.
         """
         core = self._ready()
         self._sample()
@@ -391,7 +440,13 @@ class Parts(Base):
             return
         columns = core.probe_columns()
         if columns != self._probe_names:
-            self._probe_names, self._probe_rows = columns, []
+            before = {name: 2 + k for k, name in enumerate(self._probe_names)}
+            kept = [before.get(name) for name in columns]
+            self._probe_rows = [[*row[:2], *(math.nan if k is None else row[k] for k in kept)] for row in self._probe_rows]
+            self._probe_names = columns
+            if self._probe_rows and self._probe_rows[-1][0] == core.state.step:
+                now = core.sample_probes()
+                self._probe_rows[-1][2:] = [now[i] if k is None else old for i, (k, old) in enumerate(zip(kept, self._probe_rows[-1][2:]))]
         if not self._probe_rows or self._probe_rows[-1][0] != core.state.step:
             self._probe_rows.append([core.state.step, core.state.time, *core.sample_probes()])
 
@@ -454,6 +509,8 @@ class Parts(Base):
         self._changed = True
         if kind == "body":
             self._bodies.insert(len(self._tree.names("body")) - 1, self._made(name))
+        if kind == "rod":
+            self._insert_rod(name)
         if kind == "rigid":
             self._bodies.append(self._made(name))
         return name

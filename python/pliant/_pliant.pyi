@@ -139,6 +139,7 @@ class SceneTree:
     def add_vertices(self, name: str, vertices: ArrayLike, count: int, what: str) -> None: ...
     def drive(self, script: str) -> DrivenPositions: ...
     def drive_load(self, load: str) -> DrivenFactor: ...
+    def stop_driving(self, kind: str, name: str) -> None: ...
     def drive_gravity(self) -> DrivenGravity: ...
     def drop_gravity(self) -> None: ...
     def add_energy(self, energy: Energy) -> None: ...
@@ -265,7 +266,24 @@ def export_run(
     colliders: bool,
     visual: bool,
 ) -> dict[str, Any]: ...
-def draw_run(run: Any, out: Any, colour: str) -> None: ...
+def draw_run(
+    run: Any,
+    out: Any,
+    film: Any,
+    colour: str,
+    range: tuple[float, float] | None,
+    from_: tuple[float, float, float] | None,
+    at: tuple[float, float, float] | None,
+    fov: float | None,
+    size: tuple[int, int] | None,
+    background: tuple[float, float, float] | None,
+    legend: bool | None,
+    stamp: bool | None,
+    wireframe: bool | None,
+    shadows: bool | None,
+    every: int,
+    fps: float,
+) -> None: ...
 def compare(
     scene: Any,
     set: list[str],

@@ -77,14 +77,14 @@ class Simulation(Parts, Changes, Measures):
         self._scene = None
         self._changed = True
         self._running = False
-        self._drivers = []
+        self._drivers = {}
         self._functions = []
         self._muscle_drivers = {}
-        self._load_drivers = []
+        self._load_drivers = {}
         self._gravity_driver = None
         self._probe_names = []
         self._probe_rows = []
-        self._bodies = [self._made(name) for kind in ("body", "rigid") for name in tree.names(kind)]
+        self._bodies = [self._made(name) for kind in ("body", "rod", "rigid") for name in tree.names(kind)]
         self._counter = 0
         self._grabs = []
 
@@ -204,12 +204,12 @@ class Simulation(Parts, Changes, Measures):
     def _drive(self, time: float) -> None:
         if self._grabs:
             self._hold(self._ready())
-        for driver in self._drivers:
+        for driver in self._drivers.values():
             driver.drive(time)
         for name, function in self._muscle_drivers.items():
             self.activation[name] = function(time)
         self._set_gravity(time)
-        for function, driven in self._load_drivers:
+        for function, driven in self._load_drivers.values():
             factor = numbers_of(function(time), "the factor of a load", "a number")
             if factor.size != 1:
                 raise InputError(f"the factor of a load must return a number, but returned {factor.size} of them")

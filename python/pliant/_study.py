@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _pliant
+from ._pliant import InputError
 from ._simulation import _override_list
 
 Path = Union[str, "os.PathLike[str]"]
@@ -19,7 +20,7 @@ Progress = Callable[[str, int, int], None]
 
 def export(
     run: Path,
-    format: str = "glb",
+    format: Optional[str] = None,
     *,
     out: Optional[Path] = None,
     every: Optional[int] = None,
@@ -32,7 +33,7 @@ def export(
     """Writes a finished run for other programs; returns the file or folder to open.
 
     run:       the folder of a run
-    format:    glb, usda, pc2, mdd, ply or obj
+    format:    glb, usda, pc2, mdd, ply or obj; by default what `out` ends in, or glb
     out:       file or folder to write; by default in the folder of the run
     every:     takes every n-th frame; by default all, of glb at most 120
     colour:    a field of the frames (stretch, von_mises, speed, displacement, ...); by default a colour per body
@@ -46,13 +47,50 @@ def export(
     'out/beam/beam.glb'
     """
     limits = None if range is None else (float(range[0]), float(range[1]))
-    result = _pliant.export_run(run, format, out or "", every or 0, volume, colour or "", limits, colliders, visual)
+    result = _pliant.export_run(run, format or "", out or "", every or 0, volume, colour or "", limits, colliders, visual)
     return str(result["out"])
 
 
-def picture(run: Path, *, out: Optional[Path] = None, colour: Optional[str] = None) -> None:
-    """Draws picture.png and film.png of a finished run, into its folder or another."""
-    _pliant.draw_run(run, out or "", colour or "")
+def picture(
+    run: Path,
+    *,
+    out: Optional[Path] = None,
+    film: Optional[Path] = None,
+    colour: Optional[str] = None,
+    range: Optional[Sequence[float]] = None,
+    from_: Optional[Sequence[float]] = None,
+    at: Optional[Sequence[float]] = None,
+    fov: Optional[float] = None,
+    size: Optional[Sequence[int]] = None,
+    background: Optional[Sequence[float]] = None,
+    legend: Optional[bool] = None,
+    stamp: Optional[bool] = None,
+    wireframe: Optional[bool] = None,
+    shadows: Optional[bool] = None,
+    every: int = 1,
+    fps: Optional[float] = None,
+) -> None:
+    """Draws picture.png and film.png of a finished run, or a film. What is not given is as the scene's [picture] says.
+
+    run:        the folder of a run
+    out:        the folder of the pictures; by default that of the run
+    film:       a file .gif, or .mp4 or .webm (by ffmpeg), in place of the pictures
+    colour:     stretch, von_mises, speed, displacement, another field of the frames, or body: one per body
+    range:      values of the field at the ends of the colour map
+    from_, at:  where the camera is and what it looks at, m
+    fov:        field of view, degrees
+    size:       width and height, pixels
+    background: red, green, blue, each 0 to 1
+    legend, stamp, wireframe, shadows: whether they are drawn
+    every, fps: of a film: every n-th frame of the run, and pictures a second
+
+    >>> pliant.picture("out/beam", film="beam.gif", from_=(3, 2, 5), at=(1, 0, 0), size=(640, 360))
+    """
+    if every < 1:
+        raise InputError(f"'every' must be at least 1, but is {every}")
+    _pliant.draw_run(
+        run, out or "", film or "", colour or "", range, from_, at, fov, size, background, legend, stamp, wireframe, shadows, every, fps or 0.0
+    )
 
 
 @dataclass

@@ -85,7 +85,7 @@ class Equation {
     if (of_step)
       potential_.hessian(state_.x, projection, 1, H);
     else
-      potential_.stiffness(state_.x, projection, H);
+      potential_.stored_hessian(state_.x, projection, H);
     return H;
   }
 

@@ -148,8 +148,13 @@ void SceneTree::remove(const std::string& kind, const std::string& name, const s
   Value::List& list = list_of(root, kind);
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
   if (list.empty()) root.erase(kind);
-  scene_of(root);
+  try {
+    scene_of(root);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {} '{}' cannot be removed: without it, {}", origin, kind, name, error.what()));
+  }
   root_ = std::move(root);
+  stop_driving(kind, name);  // a name may be given again
 }
 
 std::vector<std::string> SceneTree::names(const std::string& kind) const {
@@ -219,7 +224,7 @@ void SceneTree::adopt_mesh(const std::string& body, const MeshHandle& mesh, cons
   if (Value* regions = table.find("regions"))
     for (Value::Entry& region : regions->table())
       if (Value* where = region.value.find("where")) follow_cut(*where, origin, before);
-  const bool is_only = list_of(root_, "body").size() == 1 && !root_.find("rigid");
+  const bool is_only = list_of(root_, "body").size() == 1 && !root_.find("rod") && !root_.find("rigid");
   for (const char* kind : {"pin", "script", "load", "probe", "attachment"}) {
     if (!root_.find(kind)) continue;
     for (Value& part : list_of(root_, kind)) {
@@ -245,6 +250,11 @@ std::shared_ptr<double> SceneTree::drive_load(const std::string& load) {
   const auto factor = std::make_shared<double>(1.0);
   objects_.factors[load] = factor;
   return factor;
+}
+
+void SceneTree::stop_driving(const std::string& kind, const std::string& name) {
+  if (kind == "script") objects_.driven.erase(name);
+  if (kind == "load") objects_.factors.erase(name);
 }
 
 std::shared_ptr<Vec3> SceneTree::drive_gravity() {
@@ -311,6 +321,7 @@ void bind_scene(py::module_& module) {
       .def("add_vertices", &SceneTree::add_vertices)
       .def("drive", &SceneTree::drive)
       .def("drive_load", [](SceneTree& self, const std::string& load) { return DrivenFactor{self.drive_load(load)}; })
+      .def("stop_driving", &SceneTree::stop_driving)
       .def("drive_gravity", [](SceneTree& self) { return DrivenGravity{self.drive_gravity()}; })
       .def("drop_gravity", &SceneTree::drop_gravity)
       .def("add_energy", [](SceneTree& self, const EnergyHandle& energy) { self.add_energy(energy.energy); })
@@ -321,7 +332,7 @@ void bind_scene(py::module_& module) {
       .def("mesh_of",
            [](const Scene& self, const std::string& name) -> py::object {
              for (const SceneBody& body : self.bodies)
-               if (body.name == name && !body.shell && !body.springs && !body.rigid)
+               if (body.name == name && !body.shell && !body.springs && !body.rod && !body.rigid)
                  return py::cast(MeshHandle{make_mesh(body.mesh)});
              return py::none();
            })

@@ -41,6 +41,8 @@ class SceneTree {
   std::shared_ptr<double> drive_load(const std::string& load);
   /// Gravity from code, in place of the scene's, until drop_gravity(), m/s^2.
   std::shared_ptr<Vec3> drive_gravity();
+  /// From code, that script or load; it is that of the scene again.
+  void stop_driving(const std::string& kind, const std::string& name);
   void drop_gravity() { objects_.gravity.reset(); }
   void add_energy(std::shared_ptr<const Energy> energy) { objects_.energies.push_back(std::move(energy)); }
 

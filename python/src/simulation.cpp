@@ -11,6 +11,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/io/checkpoint.hpp"
 #include "pliant/math/parallel.hpp"
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/sharing.hpp"
 #include "tet_mesh.hpp"
 
@@ -143,9 +144,12 @@ py::dict describe_body(const Body& body) {
     const auto count = static_cast<py::ssize_t>(body.rigid->vertices.size());
     dict["carried"] = py::make_tuple(take(std::move(rest), {count, 3}), take(std::move(weights), {count, 4}));
   }
-  std::vector<Index> elements = stencils.nodes;
-  for (Index& i : elements) i -= body.nodes.begin;
-  dict["elements"] = index_rows(elements, stencils.size);
+  // Stencils of shells and rods have neighbours behind the corners.
+  const int corners = body.shell ? 3 : body.rod ? 2 : stencils.size;
+  std::vector<Index> elements;
+  for (Index s = 0; s < stencils.count(); ++s)
+    for (int k = 0; k < corners; ++k) elements.push_back(stencils[s][k] - body.nodes.begin);
+  dict["elements"] = index_rows(elements, corners);
   dict["mesh"] = body.is_solid() ? py::cast(MeshHandle{body.mesh}) : py::none();
   dict["order"] = body.is_solid() ? body.elements->reference().order() : 1;
   return dict;

@@ -40,6 +40,28 @@ py::dict export_it(const std::filesystem::path& run, const std::string& format, 
   return dict;
 }
 
+/// A number of numbers, or nothing.
+template <class T, std::size_t N>
+using Some = std::optional<std::array<T, N>>;
+
+void draw_it(const std::filesystem::path& run, const std::filesystem::path& out, const std::filesystem::path& film,
+             const std::string& colour, const Some<double, 2>& range, const Some<double, 3>& from,
+             const Some<double, 3>& at, std::optional<double> fov, const Some<int, 2>& size,
+             const Some<double, 3>& background, std::optional<bool> legend, std::optional<bool> stamp,
+             std::optional<bool> wireframe, std::optional<bool> shadows, std::int64_t every, double fps) {
+  const auto vector = [](const Some<double, 3>& v) {
+    return v ? std::optional(Vec3((*v)[0], (*v)[1], (*v)[2])) : std::nullopt;
+  };
+  const py::gil_scoped_release release;
+  const RecordedRun recorded(run);
+  const ScenePicture picture = changed(recorded.picture(), {vector(from), vector(at), vector(background), fov, size,
+                                                            range, colour, legend, stamp, wireframe, shadows});
+  if (film.empty())
+    draw_run(recorded, picture, out.empty() ? run : out);
+  else
+    draw_film(recorded, picture, {every, fps}, film);
+}
+
 /// Asks Python between trials whether to go on; Ctrl-C ends the comparison with what there is, and is raised after.
 CompareProgress asking(const py::object& progress) {
   return [&progress](const std::string& what, int number, int of) {
@@ -95,14 +117,7 @@ void bind_study(py::module_& module) {
   module.def("export_run", &export_it);
   module.def("compare", &compare_it);
   module.def("sweep", &sweep_it);
-  module.def("draw_run",
-             [](const std::filesystem::path& run, const std::filesystem::path& out, const std::string& colour) {
-               const py::gil_scoped_release release;
-               const RecordedRun recorded(run);
-               ScenePicture picture = recorded.picture();
-               if (!colour.empty()) picture.colour = colour;
-               draw_run(recorded, picture, out.empty() ? run : out);
-             });
+  module.def("draw_run", &draw_it);
 }
 
 }  // namespace pliant::python

@@ -208,6 +208,31 @@ def test_gradient_and_hessian_are_those_of_the_energy_and_of_a_step():
         sim.hessian("energie")
 
 
+def test_the_hessian_of_what_is_stored_has_nothing_else_in_it():
+    pytest.importorskip("scipy.sparse")
+    sim, body = beam()
+    wire = sim.add_rod([[2, 0, 0], [3, 0.1, 0], [3, 1, 0]], radius=0.01, young=1e6, segments=6)
+    ball = sim.add_rigid(sphere={"centre": (1.3, 0.1, 0.1), "radius": 0.2}, young=1e5)
+    sim.add_spring(body, (1, 0.1, 0.1), (1, 0.6, 0.1), stiffness=100, damping=50)
+    sim.attach(body, [len(body.vertices) - 1], ball, along=(0, 1, 0))
+    sim.add_joint(ball, at=(1.3, 0.1, 0.1), kind="slider", axis=(0, 0, 1), stiffness=1e3)
+    sim.move(wire, "start", translate=(0, 1, 0), times=(0, 1))  # by a penalty
+    sim.add_load(body, "y-max", pressure=100)
+    sim.grab(wire, at=(3, 1, 0))
+    settle(sim, 1)
+    rng = np.random.default_rng(1)
+    x = sim.positions()
+    x[:] += 1e-3 * rng.normal(size=x.shape)
+    start, d = x.copy(), rng.normal(size=x.shape)
+    ends = []
+    for sign in (1, -1):
+        x[:] = start + sign * 1e-7 * d
+        ends.append(sim.gradient().copy())
+    x[:] = start
+    expected = (ends[0] - ends[1]).ravel() / 2e-7
+    assert np.allclose(sim.hessian() @ d.ravel(), expected, atol=1e-6 * np.abs(expected).max())
+
+
 def test_attachments_slide_and_probes_see_their_force():
     sim = pliant.Simulation(dt=0.01)
     cube = sim.add_body(pliant.box(size=(0.1, 0.1, 0.1), cells=(2, 2, 2)), name="cube", material="fixed-corotated",
@@ -236,6 +261,7 @@ def test_shells_are_made_from_arrays():
     sim.pin(sheet, vertices[:, 0] < 1e-9)
     settle(sim, 10)
     assert sim.masses(sheet).sum() == pytest.approx(0.3, rel=1e-9)
+    assert sheet.elements.shape == triangles.shape
     assert sheet.positions[vertices[:, 0] > 0.99, 1].mean() < -0.05
     with pytest.raises(pliant.InputError, match="triangles"):
         sim.add_shell(vertices, triangles.ravel(), thickness=1e-3, young=1e6)
@@ -244,6 +270,88 @@ def test_shells_are_made_from_arrays():
     soup = vertices[triangles].reshape(-1, 3)
     sim.add_shell(soup, np.arange(len(soup)).reshape(-1, 3), thickness=1e-3, young=1e6, name="soup")
     assert "vertices lie where others do" in sim.describe()
+
+
+def test_rods_are_made_from_points():
+    angles = np.linspace(0, np.pi, 21)
+    points = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    sim = pliant.Simulation(dt=0.02)
+    ball = sim.add_rigid(sphere={"centre": (0, 3, 0), "radius": 0.1})
+    arch = sim.add_rod(points, radius=0.01, young=1e10, density=800, segments=20, name="arch")
+    wire = sim.add_rod([[0, 2, 0], [1, 2, 0]], radius=0.01, young=1e7)
+    assert [body.name for body in sim.bodies] == ["arch", "rod-2", "rigid"]
+    sim.pin(arch, "first-segment")
+    sim.pin(arch, [19, 20])
+    settle(sim, 10)
+    assert sim.masses(arch).sum() == pytest.approx(800 * np.pi * 0.01**2 * np.pi, rel=5e-3)
+    assert arch.vertices.shape == (21, 3) and wire.elements.tolist() == [[k, k + 1] for k in range(40)]
+    # Beam theory for an arch clamped in the middles of its first and last segments.
+    assert 1 - arch.positions[10, 1] == pytest.approx(1.450e-4, rel=0.06)
+    assert wire.positions[:, 1].max() < 1.85 and ball.positions[:, 1].max() < 3
+    sim.add_joint(ball, at=(1, 2, 0), kind="ball", to_body=wire, name="knot", stiffness=1.0)
+    with pytest.raises(pliant.InputError, match="rigid 'rigid' cannot be removed: without it, "):
+        sim.remove("rigid", "rigid")
+    sim.remove("joint", "knot")
+    sim.change("rod", "arch", young=2e10)
+    sim.remove("rod", "rod-2")
+    sim.step()
+    assert [body.name for body in sim.bodies] == ["arch", "rigid"]
+    with pytest.raises(pliant.InputError, match="did you mean 'rest_curvature'"):
+        sim.add_rod(points, radius=0.01, young=1e8, rest_curvatur=1)
+        sim.step()
+
+
+def test_what_is_removed_takes_its_functions_and_hands_along():
+    sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0))
+    box = sim.add_body(pliant.box(size=(1, 1, 1), cells=(1, 1, 1)), young=1e5, poisson=0.3, name="box")
+    wire = sim.add_rod([[0, 3, 0], [1, 3, 0]], radius=0.01, young=1e7, segments=10, name="wire")
+    script = sim.move(box, "x-min", lambda t: (0, t, 0), imposition="direct")
+    load = sim.add_load(box, "x-max", (0, 800, 0), factor=lambda t: 0.0)
+    settle(sim, 3)
+    sim.remove("script", script)
+    sim.remove("load", load)
+    assert len(pliant.Batch(sim, 2)) == 2
+    # The same names again, and nothing of the functions.
+    assert sim.move(box, "x-min", translate=(0, 0, 1), times=(0, 1), imposition="direct") == script
+    settle(sim, 1)
+    assert sim.positions(box)[box.vertices[:, 0] < 0.5] == pytest.approx(box.vertices[box.vertices[:, 0] < 0.5] + (0, 0, 0.04), abs=1e-9)
+    sim.remove("script", script)
+    before = (sim.masses(box) @ sim.velocities(box))[1]
+    assert sim.add_load(box, "x-max", (0, 800, 0)) == load
+    settle(sim, 1)
+    assert (sim.masses(box) @ sim.velocities(box))[1] - before == pytest.approx(8.0, rel=1e-6)
+    hand = sim.grab(wire, at=(1, 3, 0))
+    sim.change("rod", "wire", segments=3)
+    with pytest.raises(pliant.InputError, match="a vertex that is no longer there"):
+        sim.step()
+    sim.remove("rod", "wire")
+    settle(sim, 1)
+    assert sim.grabs == [] and (hand.force == 0).all()
+    with pytest.raises(pliant.InputError, match="body 'wire' has been removed"):
+        sim.positions(wire)
+    # A motion that is refused leaves nothing behind either.
+    with pytest.raises(pliant.InputError, match="vertex 99"):
+        sim.move(box, [99], lambda t: (0, t, 0))
+    sim.move(box, "x-min", translate=(0, 0, 0), times=(0, 1))
+    settle(sim, 1)
+
+
+def test_probes_that_are_added_later_leave_what_others_have_seen():
+    sim = pliant.Simulation(dt=0.01)
+    box = sim.add_body(pliant.box(size=(1, 1, 1), cells=(1, 1, 1)), young=1e5, poisson=0.3, name="box")
+    sim.pin(box, "y-min")
+    sim.add_probe(box, "y-min", ["reaction"], name="foot")
+    settle(sim, 3)
+    seen = sim.probes["foot.reaction_y (N)"]
+    sim.add_probe(box, "y-max", ["position"], name="top")
+    settle(sim, 2)
+    probes = sim.probes
+    assert len(probes["time"]) == len(seen) + 2 and np.array_equal(probes["foot.reaction_y (N)"][: len(seen)], seen, equal_nan=True)
+    top = probes["top.position_y (m)"]
+    assert np.isnan(top[:-3]).all() and np.isfinite(top[-3:]).all()  # where it was added, and since
+    sim.remove("probe", "foot")
+    settle(sim, 1)
+    assert np.array_equal(sim.probes["top.position_y (m)"][:-1], top, equal_nan=True)
 
 
 def test_visual_meshes_move_with_their_bodies(tmp_path):

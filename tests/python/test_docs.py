@@ -34,6 +34,15 @@ def missing(command):
     return next((need for end, need in needs.items() for word in command if word.endswith(end) and shutil.which(need) is None), None)
 
 
+def must_wait(command, without):
+    """Whether a command needs a program that this machine lacks, or a file that only such a command would have made: `without` has the names of these."""
+    lacking = {pathlib.Path(word).stem for word in command if ("." in word or "/" in word) and not pathlib.Path(word).exists()}
+    if missing(command) is None and not without.intersection(lacking):
+        return False
+    without.update(lacking)
+    return True
+
+
 @pytest.fixture
 def workshop(tmp_path, monkeypatch):
     """A folder that looks like the sources, with the files that pages speak of."""
@@ -65,13 +74,12 @@ def test_a_first_hour_works_word_by_word(workshop):
         assert command[0] == "build/pliant", line
         if command[1] == "view":  # waits for a browser; the viewer has tests of its own
             continue
-        if missing(command) or without.intersection(command):
-            without.update(word for word in command if "figure" in word and not word.endswith((".obj", ".mp4")))
+        if must_wait(command[1:], without):
             continue
         done = run(command[1:])
         assert done.returncode == 0, f"{line}\n{done.stderr}"
     made = ["first/picture.png", "first/film.png", "mine/film.png", "twisted-beam-compare/compare.html"]
-    if not without:
+    if "figure" not in without:
         made += ["figure.gif", "figure/figure.glb"]
     for name in made:
         assert (workshop / "out" / name).exists(), name
@@ -114,13 +122,14 @@ def shortened(words):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/first-hour.md" and blocks(page)])
 def test_commands_of_pages_work(page, workshop):
+    without = set()
     for command in commands(page):
         if any(re.match(pattern, command) for pattern, _ in INSTEAD):
             script = re.match(r"^(scripts/\S+)", command)
             assert script is None or (ROOT / script[1]).exists(), command
             continue
         words = [word for word in shlex.split(command)[1:] if not word.startswith("[")]  # what may be left out
-        if missing(words):
+        if must_wait(words, without):
             continue
         if words[-1] == "NAME":
             words[-1] = "something"
@@ -189,7 +198,8 @@ def before_changes(names):
 
 def before_shells(names):
     before_cushion(names)
-    names.update(vertices=np.array([[0.0, 9, 0], [1, 9, 0], [0, 9, 1], [1, 9, 1]]), triangles=np.array([[0, 1, 2], [1, 3, 2]]))
+    names.update(vertices=np.array([[0.0, 9, 0], [1, 9, 0], [0, 9, 1], [1, 9, 1]]), triangles=np.array([[0, 1, 2], [1, 3, 2]]),
+                 points=np.array([[0.0, 12, 0], [1, 12, 0], [1, 13, 0]]))
 
 
 def before_regions(names):
@@ -214,6 +224,10 @@ def before_matrices(names):
     names.update(K=K, K_changed=1.5 * K, f=np.ones(3 * n), interface=[1, 2, 3])
 
 
+def before_results(names):
+    names["sim"].run(0.1, out="out/beam")
+
+
 def before_meshes(names):
     meshio = pytest.importorskip("meshio")
     meshio.Mesh(names["vertices"], [("tetra", names["tets"])]).write("part.inp")
@@ -222,7 +236,7 @@ def before_meshes(names):
 
 BEFORE_PYTHON = {
     "tape = pliant.record": before_gradients, "regions={": before_regions, "sim.attach(": before_cushion,
-    "sim.add_energy(": before_springs, "SparseCholesky(": before_matrices, "meshio.read": before_meshes,
+    "sim.add_energy(": before_springs, "SparseCholesky(": before_matrices, "meshio.read": before_meshes, "steps.jsonl": before_results,
     'sim.remove("pin", "left")': before_changes, "sim.add_shell(": before_shells,
 }  # fmt: skip
 
@@ -261,13 +275,40 @@ def test_no_block_is_of_a_language_that_no_test_knows():
             assert language in {"python", "toml", *ELSEWHERE}, f"{page}: {language}"
 
 
-def test_every_link_of_a_page_leads_to_a_file():
-    for page in PAGES:
-        folder = (ROOT / page).parent
-        text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
-        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-            if not target.startswith("http"):
-                assert (folder / target).exists(), f"{page}: {target}"
+def test_every_scene_is_in_the_gallery_and_told_what_its_pictures_cost():
+    gallery, costs = (ROOT / "docs/gallery.md").read_text(), (ROOT / "docs/pictures.md").read_text()
+    for scene in sorted((ROOT / "scenes").glob("*.toml")):
+        name = scene.stem
+        title = re.search(r'^title = "(.)(.*)"$', scene.read_text(), re.MULTILINE)
+        assert f"### {name}\n\n{title[1].upper()}{title[2]}: [scenes/{name}.toml]" in gallery, name
+        assert (ROOT / f"docs/images/scenes/{name}.png").exists(), name
+        assert f"\n| {name} |" in costs, name
+
+
+def without_code(page):
+    return re.sub(r"^```.*?^```$", "", (ROOT / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def places(page):
+    """What may stand behind the # of a link: the headings, as GitHub and the site name them."""
+    found, count = set(), {}
+    for heading in re.findall(r"^#+ (.*)", without_code(page), re.MULTILINE):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+        name = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
+        count[name] = count.get(name, -1) + 1
+        found.add(f"{name}-{count[name]}" if count[name] else name)
+    return found
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md", "CONTRIBUTING.md"])
+def test_every_link_of_a_page_leads_to_a_file_and_its_heading(page):
+    for target, place in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", without_code(page)):
+        if target.startswith("http"):
+            continue
+        file = (ROOT / page).parent / target if target else ROOT / page
+        assert file.exists(), f"{page}: {target}"
+        if place and file.suffix == ".md":
+            assert place in places(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file), f"{page}: {target}#{place}"
 
 
 def test_no_link_leads_out_of_the_site(tmp_path):

@@ -386,3 +386,21 @@ def test_gradients_through_damping_and_forces_that_follow_an_open_surface(order)
 
     paths = {"body.beam.young": 2e4, "body.beam.damping.stiffness": 0.02, "load.wind.pressure": 150.0, "spring.rope.damping": 3.0}
     check(make, 5, paths)
+
+
+def test_gradients_through_damping_by_stiffness_of_shells_and_rods():
+    def make(rod_wire_young=1e7, body_sheet_young=1e5, load_pull_force=(0.0, 0.3, 0.2)):
+        sim = pliant.Simulation(dt=0.01, gravity=(0, -5, 0), solver={**EXACT, "tolerance": 1e-11})
+        damping = {"damping": {"stiffness": 2e-3}}
+        wire = sim.add_rod([[0, 0, 0], [1, 0.1, 0], [1.2, 0.1, 0.3]], radius=0.01, young=rod_wire_young, segments=6, name="wire", **damping)
+        x, z = np.meshgrid(np.linspace(0, 0.4, 3), np.linspace(0, 0.4, 3))
+        vertices = np.stack([x.ravel(), -0.3 + 0.1 * x.ravel() * z.ravel(), z.ravel()], axis=1)
+        triangles = [t for k in (0, 1, 3, 4) for t in ((k, k + 3, k + 1), (k + 1, k + 3, k + 4))]
+        sheet = sim.add_shell(vertices, triangles, thickness=5e-3, young=body_sheet_young, name="sheet", **damping)
+        sim.pin(wire, "first-segment")
+        sim.pin(sheet, [0, 3, 6])
+        sim.add_load(wire, "end", load_pull_force, name="pull")
+        sim.add_load(sheet, [2], (0.0, 0.1, 0.05), name="lift")
+        return sim
+
+    check(make, 4, {"rod.wire.young": 1e7, "body.sheet.young": 1e5, "load.pull.force": (0.0, 0.3, 0.2)})

@@ -107,11 +107,13 @@ print(repr(scene))
 
 def test_a_locale_with_a_decimal_comma_changes_nothing(tmp_path):
     made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(tmp_path / "de_DE.UTF-8")], capture_output=True)
-    if not (tmp_path / "de_DE.UTF-8").exists():
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LOCPATH": str(tmp_path)}
+    # Without the sources of locales a folder is left of which nothing can be set.
+    probe = [sys.executable, "-c", "import locale; locale.setlocale(locale.LC_ALL, 'de_DE.UTF-8')"]
+    if subprocess.run(probe, env=environment, capture_output=True).returncode != 0:
         pytest.skip(f"no locale can be made here: {made.stderr[:100]!r}")
     scene = tmp_path / "scene.toml"
     scene.write_text("simulation = {dt = 0.015625, duration = 0.5}\nbody = [{box = {size = [0.5, 1, 1], cells = [1, 1, 1]}, young = 1.5e5, poisson = 0.25}]\n")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "LOCPATH": str(tmp_path)}
     told = {}
     for name in ("comma", "point"):
         code = COMMA if name == "comma" else COMMA.replace('"de_DE.UTF-8"', '"C"').replace('== ","', '== "."')

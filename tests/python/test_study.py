@@ -61,6 +61,13 @@ def test_pictures_are_drawn_from_a_finished_run(run, tmp_path):
     pliant.picture(run, out=tmp_path / "pictures", colour="body")
     assert (tmp_path / "pictures" / "picture.png").read_bytes()[1:4] == b"PNG"
     assert (tmp_path / "pictures" / "film.png").read_bytes()[1:4] == b"PNG"
+    film = tmp_path / "run.gif"
+    pliant.picture(run, film=film, from_=(3, 2, 5), at=(0, 0, 0), size=(160, 90), legend=False, every=2)
+    data = film.read_bytes()
+    assert data[:6] == b"GIF89a"
+    assert (int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")) == (160, 90)
+    with pytest.raises(pliant.InputError, match="from 16 to 16384"):
+        pliant.picture(run, size=(4, 90))
 
 
 def test_solvers_are_compared_as_arrays(scene, tmp_path):

@@ -90,5 +90,6 @@ def test_a_batch_has_the_bits_of_single_runs(solver):
             sim.step()
         assert np.array_equal(sim.positions(), batch.positions[k])
     assert "at least one" in error(lambda: pliant.Batch(make(), 0))
+    assert "a whole number of states, not 2.5" in error(lambda: pliant.Batch(make(), 2.5))
     with pytest.raises(pliant.InputError, match="shape"):
         batch.positions = np.zeros((3, 27, 3))
