@@ -9,6 +9,7 @@
 #include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/simulation/nested_bodies.hpp"
 #include "pliant/simulation/probe.hpp"
+#include "threads.hpp"
 
 namespace pliant::app {
 
@@ -21,6 +22,10 @@ void add_scene_arguments(CLI::App& command, SceneArguments& arguments, const std
   command.add_option("--solver", arguments.solver, "Use another solver; `pliant solvers` lists them")
       ->check(not_empty())
       ->type_name("NAME");
+}
+
+void add_threads(CLI::App& command, int& threads, const std::string& help) {
+  command.add_option("--threads", threads, help)->check(at_least_one())->type_name("N");
 }
 
 CLI::Validator at_least_one() {

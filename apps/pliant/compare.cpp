@@ -9,6 +9,8 @@
 #include "interrupt.hpp"
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
+#include "threads.hpp"
 
 namespace pliant::app {
 
@@ -20,6 +22,7 @@ struct CompareArguments {
   std::string over;
   CompareOptions options;
   std::int64_t frames = 0;
+  int threads = 0;
   bool no_curves = false;
   bool no_pictures = false;
   std::string out;
@@ -89,6 +92,7 @@ void add_common(CLI::App& command, CompareArguments& arguments) {
       ->type_name("NAME")
       ->capture_default_str();
   command.add_flag("--no-pictures", arguments.no_pictures, "Leave out the pictures");
+  add_threads(command, arguments.threads, "Number of threads; by default all cores. Only times depend on it");
   command.add_option("--out", arguments.out, "Folder for compare.html and compare.json")->type_name("DIR");
 }
 
@@ -113,6 +117,8 @@ void add_compare(CLI::App& app, int& exit_code) {
   add_common(*command, *arguments);
   command->callback([arguments, &exit_code] {
     catch_interrupts();
+    const ThreadLimit limit(arguments->threads);
+    if (arguments->threads == 1) set_stage_clock(StageClock::processor);
     if (arguments->no_curves && arguments->options.budget > 0)
       throw InputError("--budget chooses from the curves; leave out --no-curves");
     CompareOptions options = options_of(*arguments, steps_a_frame(arguments->scene));
@@ -132,6 +138,8 @@ void add_sweep(CLI::App& app, int& exit_code) {
   add_common(*command, *arguments);
   command->callback([arguments, &exit_code] {
     catch_interrupts();
+    const ThreadLimit limit(arguments->threads);
+    if (arguments->threads == 1) set_stage_clock(StageClock::processor);
     const auto equals = arguments->over.find('=');
     const std::vector<std::string> values =
         equals == std::string::npos ? std::vector<std::string>() : split(arguments->over.substr(equals + 1));

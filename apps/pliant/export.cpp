@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "threads.hpp"
 
 namespace pliant::app {
 
@@ -14,6 +15,7 @@ struct ExportArguments {
   std::string run;
   ExportOptions options;
   std::string out;
+  int threads = 0;
   bool surface = false;
   bool volume = false;
   bool no_colliders = false;
@@ -28,6 +30,7 @@ std::string size_of_files(const ExportResult& result) {
 }
 
 int export_it(ExportArguments arguments) {
+  const ThreadLimit limit(arguments.threads);
   ExportOptions& options = arguments.options;
   options.out = arguments.out;
   options.animation.faces = arguments.volume ? Faces::all : Faces::outside;
@@ -37,7 +40,7 @@ int export_it(ExportArguments arguments) {
   fmt::print("{}: {} of {} frames{}, {} file{}, {}\n", result.out.string(), result.frames, result.of_frames,
              result.every > 1 ? fmt::format(" (one frame in {}; --every 1 takes all)", result.every) : "",
              result.files.size(), result.files.size() == 1 ? "" : "s", size_of_files(result));
-  if (options.format == "pc2" || options.format == "mdd")
+  if (result.format == "pc2" || result.format == "mdd")
     fmt::print("  in Blender    blender --python {}/import_in_blender.py\n", result.out.string());
   return kSuccess;
 }
@@ -51,9 +54,8 @@ void add_export(CLI::App& app, int& exit_code) {
   std::string formats;
   for (const ExportFormat& format : export_formats())
     formats += fmt::format("\n  {:<6}{}", format.name, format.summary);
-  command->add_option("--format", arguments->options.format, "One of:" + formats)
-      ->type_name("NAME")
-      ->capture_default_str();
+  command->add_option("--format", arguments->options.format, "By default glb, or what --out ends in:" + formats)
+      ->type_name("NAME");
   command->add_option("--out", arguments->out, "File or folder to write; by default in the folder of the run")
       ->type_name("PATH");
   command
@@ -74,6 +76,7 @@ void add_export(CLI::App& app, int& exit_code) {
   command->add_flag("--visual", arguments->options.animation.visual,
                     "Visual meshes in place of the bodies that have one, with places in textures and materials");
   command->add_flag("--no-colliders", arguments->no_colliders, "Bodies alone");
+  add_threads(*command, arguments->threads);
   command->callback([arguments, &exit_code] { exit_code = export_it(*arguments); });
 }
 

@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <new>
 #include <span>
 #include <system_error>
+#include <utility>
 
 #include "commands.hpp"
 #include "lack_of_memory.hpp"
@@ -73,13 +75,34 @@ void check_command(const CLI::App& app, std::span<char* const> words, const std:
   throw pliant::InputError(fmt::format("{0}: {1}; {0} --help lists what it takes", name, what));
 }
 
+constexpr const char* kExitCodes =
+    "Exit codes: 0 done, 1 the run failed, 2 bad input, 3 finished with a result that is in doubt, 130 interrupted";
+
+/// At the end of each command's help.
+void add_examples(CLI::App& app) {
+  for (const auto& [name, example] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"new", "new figure --mesh figure.msh --drop"},
+           {"run", "run scenes/twisted-beam.toml --set body.beam.young=1e5 --out out/softer"},
+           {"view", "view out/first --beside out/softer"},
+           {"check", "check scenes/twisted-beam.toml --solver xpbd"},
+           {"solvers", "solvers quasi-newton"},
+           {"materials", "materials --json"},
+           {"mesh", "mesh info figure.obj"},
+           {"compare", "compare scenes/jelly.toml --solvers pod-newton,quasi-newton,xpbd --frames 20 --budget 5"},
+           {"sweep", "sweep scenes/jelly.toml --over body.0.young=4e3,8e3,1.6e4"},
+           {"export", "export out/twisted-beam --format usda --colour stretch --every 2"},
+           {"picture", "picture out/twisted-beam --film beam.gif --from 3 2 5 --at 1 0 0"},
+           {"reproduce", "reproduce conjac/bunny --quick"},
+           {"docs", "docs scene"},
+           {"completion", "completion bash > ~/.local/share/bash-completion/completions/pliant"}})
+    app.get_subcommand(name)->footer(fmt::format("For example: pliant {}\n{}", example, kExitCodes));
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Simulates deformable solids: one scene, every solver.", "pliant");
   app.set_version_flag("--version", fmt::format("pliant {} ({})", pliant::version(), pliant::commit()));
   app.require_subcommand(1);
-  app.footer(
-      "Begin with: pliant run scenes/twisted-beam.toml\nExit codes: 0 done, 1 the run failed, 2 bad input, "
-      "3 finished with a result that is in doubt, 130 interrupted");
+  app.footer(fmt::format("Begin with: pliant run scenes/twisted-beam.toml\n{}", kExitCodes));
   int exit_code = kSuccess;
   add_new(app, exit_code);
   add_run(app, exit_code);
@@ -95,6 +118,7 @@ int run(int argc, char** argv) {
   add_reproduce(app, exit_code);
   add_docs(app, exit_code);
   add_completion(app, exit_code);
+  add_examples(app);
   check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(1), "pliant");
   try {
     app.parse(argc, argv);

@@ -7,6 +7,7 @@
 #include "interrupt.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/draw.hpp"
+#include "threads.hpp"
 
 namespace pliant::app {
 
@@ -17,37 +18,33 @@ struct PictureArguments {
   std::vector<double> from, at, range, background;
   std::vector<int> size;
   double fov = 0;
+  int threads = 0;
   std::string colour;
   bool no_legend = false, no_stamp = false, no_wireframe = false, no_shadows = false;
   FilmOptions film_options;
 };
 
-/// The scene's own settings with those of the command line in their place.
-ScenePicture settings_of(const PictureArguments& arguments, ScenePicture picture) {
+PictureChanges changes_of(const PictureArguments& arguments) {
+  PictureChanges changes;
+  changes.colour = arguments.colour;
   const auto vector = [](const std::vector<double>& v) { return Vec3(v[0], v[1], v[2]); };
-  if (!arguments.from.empty()) picture.from = vector(arguments.from);
-  if (!arguments.at.empty()) picture.at = vector(arguments.at);
-  if (!arguments.background.empty()) picture.background = vector(arguments.background);
-  if (!arguments.range.empty()) picture.range = {arguments.range[0], arguments.range[1]};
-  if (!arguments.size.empty()) {
-    picture.width = arguments.size[0];
-    picture.height = arguments.size[1];
-  }
-  if (arguments.fov > 0) picture.field_of_view = arguments.fov;
-  if (!arguments.colour.empty()) {
-    if (arguments.range.empty() && arguments.colour != picture.colour) picture.range.reset();  // of another field
-    picture.colour = arguments.colour;
-  }
-  picture.legend = picture.legend && !arguments.no_legend;
-  picture.stamp = picture.stamp && !arguments.no_stamp;
-  picture.wireframe = picture.wireframe && !arguments.no_wireframe;
-  picture.shadows = picture.shadows && !arguments.no_shadows;
-  return picture;
+  if (!arguments.from.empty()) changes.from = vector(arguments.from);
+  if (!arguments.at.empty()) changes.at = vector(arguments.at);
+  if (!arguments.background.empty()) changes.background = vector(arguments.background);
+  if (!arguments.range.empty()) changes.range = {arguments.range[0], arguments.range[1]};
+  if (!arguments.size.empty()) changes.size = {arguments.size[0], arguments.size[1]};
+  if (arguments.fov > 0) changes.field_of_view = arguments.fov;
+  if (arguments.no_legend) changes.legend = false;
+  if (arguments.no_stamp) changes.stamp = false;
+  if (arguments.no_wireframe) changes.wireframe = false;
+  if (arguments.no_shadows) changes.shadows = false;
+  return changes;
 }
 
 int draw(const PictureArguments& arguments) {
+  const ThreadLimit limit(arguments.threads);
   const RecordedRun run(arguments.run);
-  const ScenePicture picture = settings_of(arguments, run.picture());
+  const ScenePicture picture = changed(run.picture(), changes_of(arguments));
   if (!arguments.film.empty()) {
     catch_interrupts("\nstopping\n");
     draw_film(run, picture, arguments.film_options, arguments.film, [](std::size_t k, std::size_t of) {
@@ -107,6 +104,7 @@ void add_picture(CLI::App& app, int& exit_code) {
   command->add_flag("--no-stamp", arguments->no_stamp, "Leave out the time");
   command->add_flag("--no-wireframe", arguments->no_wireframe, "Leave out the edges of the mesh");
   command->add_flag("--no-shadows", arguments->no_shadows, "Faster");
+  add_threads(*command, arguments->threads);
   command->callback([arguments, &exit_code] { exit_code = draw(*arguments); });
 }
 

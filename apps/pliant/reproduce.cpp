@@ -16,6 +16,7 @@
 #include "interrupt.hpp"
 #include "pliant/base/atomic_file.hpp"
 #include "pliant/base/error.hpp"
+#include "pliant/base/stopwatch.hpp"
 
 namespace pliant::app {
 
@@ -57,6 +58,8 @@ int reproduce(const ReproduceArguments& arguments) {
   if (arguments.all) return run_all_experiments(arguments);
   std::optional<tbb::global_control> limit;
   if (arguments.threads > 0) limit.emplace(tbb::global_control::max_allowed_parallelism, arguments.threads);
+  // On one thread stages can be timed by what they take of it, whatever else the machine does.
+  if (arguments.threads == 1) set_stage_clock(StageClock::processor);
   std::vector<const Experiment*> chosen;
   for (const Experiment& experiment : experiments::catalogue())
     if (experiment.name.starts_with(arguments.name + "/")) chosen.push_back(&experiment);
@@ -110,9 +113,14 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   command->add_option("NAME", arguments->name, "PAPER/EXPERIMENT, or PAPER for all of it; without it, a list");
   command->add_flag("--quick", arguments->quick, "A small version that ends within a minute or two");
   command->add_option("--option", arguments->options, "key=value, as listed for the experiment");
+  command->add_option("--only", arguments->only,
+                      "Leave out what none of these claims needs, where the experiment can; --record adds them up");
   command->add_option("--out", arguments->out, "Folder for results: quick/NAME and full/NAME are made in it")
       ->capture_default_str();
-  command->add_option("--threads", arguments->threads, "Threads to use (default: all cores)")->check(above_zero());
+  command
+      ->add_option("--threads", arguments->threads,
+                   "Threads to use (default: all cores); with 1, stages of steps are timed by processor time")
+      ->check(above_zero());
   command->add_flag("--all", arguments->all, "Run every experiment (of a paper, if named) whose results are not there");
   command->add_flag("--force", arguments->force, "With --all: run also those whose results are there");
   command

@@ -13,6 +13,7 @@ struct ReproduceArguments {
   std::string name;
   bool all = false, quick = false, force = false;
   std::vector<std::string> options;  ///< key=value
+  std::vector<std::string> only;     ///< claims that are asked for; empty: all of the experiment
   std::string out = "out/reproduce";
   std::string claims_of, report, record;
   double limit = 0;  ///< seconds an experiment of --all may take; 0: no limit

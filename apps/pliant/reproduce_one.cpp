@@ -13,6 +13,7 @@
 #include "experiments/plot.hpp"
 #include "interrupt.hpp"
 #include "pliant/base/atomic_file.hpp"
+#include "pliant/base/error.hpp"
 #include "progress.hpp"
 #include "reproduce.hpp"
 
@@ -116,6 +117,10 @@ int run_experiment(const Experiment& experiment, const ReproduceArguments& argum
   };
   listener.stop = interrupt_requested;
   listener.results = arguments.out;
+  for (const std::string& id : arguments.only)
+    if (experiments::claim(id).experiment != experiment.name)
+      throw InputError(fmt::format("--only {}: that claim is decided by '{}'", id, experiments::claim(id).experiment));
+  listener.only = {arguments.only.begin(), arguments.only.end()};
   context.emplace(experiment.name, arguments.quick, options, listener);
   try {
     experiment.run(*context);
@@ -126,7 +131,9 @@ int run_experiment(const Experiment& experiment, const ReproduceArguments& argum
   progress.clear();
 
   const bool stopped = interrupt_requested();
-  const Json results = write(stopped ? "the run was stopped before its end" : "");
+  const Json results = write(stopped                   ? "the run was stopped before its end"
+                             : !arguments.only.empty() ? "only some claims were asked for"
+                                                       : "");
   const std::string text = "\n" + experiments::table(context->rows()) + "\n" + verdicts(results);
   fmt::print("{}", text);
   write_atomically(folder / "table.txt", experiment.name + "\n" + text);

@@ -1,7 +1,6 @@
 #include "pliant/io/run.hpp"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
 #include <spdlog/spdlog.h>
 
 #include <condition_variable>
@@ -17,6 +16,7 @@
 #include "progress.hpp"
 #include "remedies.hpp"
 #include "streams.hpp"
+#include "threads.hpp"
 
 namespace pliant::app {
 
@@ -33,15 +33,19 @@ struct RunArguments {
   bool verbose = false;
 };
 
+const char* plural(std::int64_t count) { return count == 1 ? "" : "s"; }
+
 /// What a step did, in a line for people.
 void print_step(const State& state, const StepReport& report) {
   const StageSeconds& s = report.seconds;
   tell(stdout,
-       "step {}  t = {:.4f} s  {}  {} iterations, {} factorisations, {} evaluations  residual {:.3g} m/s^2, {:.3g} N  "
+       "step {}  t = {:.4f} s  {}  {} iteration{}, {} factorisation{}, {} evaluation{}  residual {:.3g} m/s^2, {:.3g} "
+       "N  "
        "{:.2f} ms "
        "(assembly {:.2f}, factorisation {:.2f}, solve {:.2f}, line search {:.2f}, contact {:.2f})\n",
-       state.step, state.time, to_string(report.outcome), report.iterations, report.factorisations,
-       report.line_search_evaluations, report.residuals.acceleration, report.residuals.force, 1e3 * s.total,
+       state.step, state.time, to_string(report.outcome), report.iterations, plural(report.iterations),
+       report.factorisations, plural(report.factorisations), report.line_search_evaluations,
+       plural(report.line_search_evaluations), report.residuals.acceleration, report.residuals.force, 1e3 * s.total,
        1e3 * s.assembly, 1e3 * s.factorisation, 1e3 * s.solve, 1e3 * s.line_search, 1e3 * s.contact);
 }
 
@@ -255,9 +259,7 @@ int run_together(Processes& processes, const std::function<Scene()>& load, const
 int run(const RunArguments& arguments) {
   output_may_be_lost();
   const std::unique_ptr<Processes> processes = Processes::join(arguments.petsc);
-  std::optional<tbb::global_control> threads;
-  const int wanted = arguments.threads > 0 ? arguments.threads : processes ? processes->threads() : 0;
-  if (wanted > 0) threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(wanted));
+  const ThreadLimit limit(arguments.threads > 0 ? arguments.threads : processes ? processes->threads() : 0);
 
   const auto load = [&] {
     Scene scene = load_scene(arguments.scene.scene, {arguments.scene.set, arguments.scene.solver});
@@ -284,11 +286,8 @@ void add_run(CLI::App& app, int& exit_code) {
   command->add_option("--frames", arguments->frames, "Number of frames to simulate, in place of the scene's duration")
       ->check(at_least_one())
       ->type_name("N");
-  command
-      ->add_option("--threads", arguments->threads,
-                   "Number of threads; by default all cores, divided among processes. Results do not depend on it")
-      ->check(at_least_one())
-      ->type_name("N");
+  add_threads(*command, arguments->threads,
+              "Number of threads; by default all cores, divided among processes. Results do not depend on it");
   command->add_option("--petsc", arguments->petsc, "Under mpirun: options of PETSc, such as \"-ksp_view\"")
       ->type_name("OPTIONS");
   CLI::Option* resume = command->add_flag("--resume", arguments->resume, "Continue the run in the folder, bit for bit");

@@ -48,6 +48,7 @@ std::vector<std::string> values_of(const std::string& option) {
   if (option == "--solver" || option == "--solvers" || option == "--reference") return solver_names();
   if (option == "--format") return format_names();
   if (option == "--material") return material_names();
+  if (option == "--colour" || option == "--color") return {"stretch", "von_mises", "speed", "displacement", "body"};
   return {};
 }
 
@@ -78,6 +79,9 @@ _pliant() {{
       return ;;
     --material) COMPREPLY=($(compgen -W "{4}" -- "$current")); return ;;
     --format) COMPREPLY=($(compgen -W "{1}" -- "$current")); return ;;
+    --colour|--color) COMPREPLY=($(compgen -W "{5}" -- "$current")); return ;;
+    solvers) COMPREPLY=($(compgen -W "{0} --help --json" -- "$current")); return ;;
+    completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$current")); return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{2}--help --version" -- "$current"))
@@ -93,7 +97,7 @@ _pliant() {{
 complete -o filenames -F _pliant pliant
 )",
                      fmt::join(solver_names(), " "), fmt::join(format_names(), " "), names, cases,
-                     fmt::join(material_names(), " "));
+                     fmt::join(material_names(), " "), fmt::join(values_of("--colour"), " "));
 }
 
 std::string zsh_completion(CLI::App& app) {
@@ -185,9 +189,12 @@ std::string manual(CLI::App& app) {
     text += "\n" + roff(command->get_description()) + ".\n";
     for (const CLI::Option* option : command->get_options()) {
       if (option->get_lnames().empty()) continue;
-      text += fmt::format(".TP\n.B \\-\\-{}", roff(option->get_lnames().front()));
-      if (option->get_items_expected_max() > 0) text += fmt::format("\n.I {}", roff(option->get_type_name()));
-      text += "\n" + roff(option->get_description()) + "\n";
+      const std::string given = option->get_default_str();
+      const std::string value = option->get_type_name() + (given.empty() ? "" : "=" + given);
+      // The argument of .TP is one line.
+      text +=
+          fmt::format(".TP\n.BI \\-\\-{} \"{}\"\n{}\n", roff(option->get_lnames().front()),
+                      option->get_items_expected_max() > 0 ? " " + roff(value) : "", roff(option->get_description()));
     }
     for (CLI::App* below : commands_of(*command))
       text += fmt::format(".TP\n.B {}\n{}\n", roff(below->get_name()), roff(below->get_description()));

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "interrupt.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/view/server.hpp"
+#include "threads.hpp"
 
 namespace pliant::app {
 
@@ -54,9 +54,7 @@ std::unique_ptr<view::Server> listen(const ViewArguments& arguments, bool is_por
 }
 
 int view_scene(const ViewArguments& arguments, bool is_port_given) {
-  std::optional<tbb::global_control> threads;
-  if (arguments.threads > 0)
-    threads.emplace(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(arguments.threads));
+  const ThreadLimit limit(arguments.threads);
   if (!std::filesystem::exists(arguments.scene.scene))
     throw InputError(fmt::format("there is no scene or result '{}'", arguments.scene.scene));
   if (view::Film::is_result(arguments.scene.scene) && (!arguments.scene.set.empty() || !arguments.scene.solver.empty()))
@@ -117,9 +115,7 @@ void add_view(CLI::App& app, int& exit_code) {
       ->type_name("DIR");
   command->add_option("--page", arguments->page, "Serve the page from this folder, for work on the page itself")
       ->type_name("DIR");
-  command->add_option("--threads", arguments->threads, "Number of threads; by default all cores")
-      ->check(at_least_one())
-      ->type_name("N");
+  add_threads(*command, arguments->threads);
   command->add_flag("--no-browser", arguments->no_browser, "Print the address without opening a browser");
   command->callback([arguments, port, &exit_code] { exit_code = view_scene(*arguments, port->count() > 0); });
 }

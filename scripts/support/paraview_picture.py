@@ -2,18 +2,28 @@
 
 import sys
 
-from paraview.simple import ColorBy, CreateRenderView, GetColorTransferFunction, PVDReader, Render, SaveScreenshot, Show
+from paraview.simple import (
+    ColorBy,
+    CreateRenderView,
+    GetColorTransferFunction,
+    PVDReader,
+    Render,
+    SaveScreenshot,
+    Show,
+    UpdatePipeline,
+)
 
 run, picture = sys.argv[-2:]
 body, colliders = PVDReader(FileName=run + "/result.pvd"), PVDReader(FileName=run + "/colliders.pvd")
 view = CreateRenderView(ViewSize=[480, 270])
 view.OrientationAxesVisibility = 0
 view.ViewTime = body.TimestepValues[-1]
+UpdatePipeline(time=body.TimestepValues[-1], proxy=body)
 shown = Show(body, view)
-shown.SetRepresentationType("Surface With Edges")
-ColorBy(shown, ("CELLS", "von_mises"))
-shown.RescaleTransferFunctionToDataRange(True, False)
-GetColorTransferFunction("von_mises").ApplyPreset("Viridis (matplotlib)", True)
+ColorBy(shown, ("CELLS", "stretch"))
+colours = GetColorTransferFunction("stretch")
+colours.ApplyPreset("Viridis (matplotlib)", True)
+colours.RescaleTransferFunction(1, body.CellData["stretch"].GetRange()[1])
 Show(colliders, view).Opacity = 0.5
 view.UseColorPaletteForBackground = 0
 view.Background = [0.91, 0.93, 0.96]

@@ -25,6 +25,7 @@ def main() -> None:
     root, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(root / "docs", folder, ignore=shutil.ignore_patterns("*.in"))
+    shutil.copy(root / "viewer/src/icon.svg", folder)
     waiting = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     done = set()
     while waiting:

@@ -1,6 +1,8 @@
 // Example scenes end as their titles say.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "pliant/contact/aabb.hpp"
@@ -306,6 +308,18 @@ TEST(Scenes, AHangingNetCatchesTheBall) {
   EXPECT_LT(std::hypot(ball.x(), ball.z()), 0.2);
 }
 
+TEST(Scenes, TheTowelHangsOverTheWashingLine) {
+  const Ending line = run_scene("washing-line");
+  const Aabb towel = line.box(0);
+  EXPECT_GT(towel.max.y(), -0.15);  // the line has given way, and carries it,
+  EXPECT_LT(towel.min.y(), -0.35);  // and both of its ends hang down:
+  const double middle = line.centre(1).y();
+  for (const char* end : {"z-min", "z-max"})
+    for (Index v : line.model->bodies()[0].sets().at(end))
+      EXPECT_LT(node(line.state.x, line.nodes(0).begin + v).y(), middle - 0.2) << end;
+  EXPECT_LT(line.fastest(), 1);
+}
+
 TEST(Scenes, RingsOfTheCurtainStayOnTheirRail) {
   const Ending curtain = run_scene("curtain");
   double last = 0;
@@ -317,6 +331,151 @@ TEST(Scenes, RingsOfTheCurtainStayOnTheirRail) {
     last = ring.x();
   }
   EXPECT_GT(node(curtain.state.x, 4).x(), 0.8);  // it has been drawn
+}
+
+/// Of the nodes of a body that lie between two planes at rest, the mean of what `value` says of them.
+template <class Value>
+double mean_between(const Ending& ending, std::size_t body, double low, double high, Value&& value) {
+  double sum = 0;
+  int count = 0;
+  for (Index i = ending.nodes(body).begin; i < ending.nodes(body).end; ++i) {
+    const double x = node(ending.model->rest(), i).x();
+    if (x < low || x > high) continue;
+    sum += value(i);
+    ++count;
+  }
+  EXPECT_GT(count, 0);
+  return sum / count;
+}
+
+TEST(Scenes, BarIsCutTwiceAndThePieceThatNothingHoldsFalls) {
+  const Ending bar = run_scene("bar-cut");
+  EXPECT_EQ(bar.model->nodes(), 25 * 7 * 7 + 2 * 7 * 7) << "the vertices of both cuts are there twice";
+  // What it gains of speed in eight steps after the second cut, as its centre of mass moves.
+  const auto gains = [&](double low, double high) {
+    const auto speed = [&](std::size_t step) {
+      return mean_between(bar, 0, low, high, [&](Index i) {
+        return (node(bar.positions[step], i).y() - node(bar.positions[step - 1], i).y()) / 0.005;
+      });
+    };
+    return speed(169) - speed(161);
+  };
+  EXPECT_NEAR(gains(0.062, 0.088), -0.04 * 9.81, 0.04 * 0.981) << "m/s: free fall";
+  EXPECT_GT(bar.box(0).max.x(), 0.1499) << "its right neighbour stays at the wall";
+}
+
+TEST(Scenes, CantileverSinksAsBeamTheorySays) {
+  const Ending beam = run_scene("cantilever");
+  const double sag = mean_between(beam, 0, 2 - 1e-9, 2 + 1e-9,
+                                  [&](Index i) { return node(beam.model->rest(), i).y() - node(beam.state.x, i).y(); });
+  const double theory = 1000 * std::pow(2.0, 3) / (3 * 2.1e11 * std::pow(0.1, 4) / 12);
+  EXPECT_NEAR(sag, theory, 0.01 * theory);
+}
+
+TEST(Scenes, ThrownBlocksFlyAsTheyFallAndTheFreeOneSpins) {
+  const Ending blocks = run_scene("spinning-block");
+  const int n = static_cast<int>(blocks.positions.size());
+  const double h = 1.0 / 120, fallen = 9.81 * h * h * n * (n + 1) / 2;  // implicit Euler's parabola
+  EXPECT_NEAR(blocks.centre(0).y(), 0.25 + 8 * h * n - fallen, 0.01);
+  EXPECT_NEAR(blocks.centre(0).x(), 0, 0.01);
+  const Range spinner = blocks.nodes(0);
+  const auto direction = [&](const VecX& x) {
+    const Vec3 along = node(x, spinner.end - 1) - node(x, spinner.begin);
+    return std::atan2(along.y(), along.x());
+  };
+  double turned = 0, last = direction(blocks.model->rest());
+  for (const VecX& x : blocks.positions) {
+    turned += std::remainder(direction(x) - last, 2 * std::numbers::pi);
+    last = direction(x);
+  }
+  EXPECT_GT(turned, 2 * std::numbers::pi) << "more than once in 1.5 s";
+}
+
+TEST(Scenes, BarWithAStiffMiddleGivesWayAtItsEnds) {
+  const Ending bar = run_scene("stretched-bar");
+  const VecX& pulled = bar.positions[29];  // 1 s
+  const auto mean_x = [&](double at) {
+    return mean_between(bar, 0, at - 0.01, at + 0.01, [&](Index i) { return node(pulled, i).x(); });
+  };
+  EXPECT_NEAR(mean_x(3), 4.5, 0.01);
+  EXPECT_LT((mean_x(2.125) - mean_x(0.875)) / 1.25, 1.2) << "ten times as stiff";
+  EXPECT_GT(mean_x(0.75) / 0.75, 1.6);
+  const auto corner = [&](const VecX& x) {  // at rest at (3, 0, 0)
+    for (Index i = 0; i < bar.model->nodes(); ++i)
+      if ((node(bar.model->rest(), i) - Vec3(3, 0, 0)).norm() < 1e-9) return Vec3(node(x, i));
+    return Vec3(Vec3::Zero());
+  };
+  EXPECT_LT((corner(bar.positions[59]) - Vec3(4.5, 0.5, 0.5)).norm(), 0.02) << "twisted by half a turn";
+  EXPECT_LT((corner(bar.state.x) - Vec3(2.4, 0, 0)).norm(), 0.02) << "turned back, and pushed";
+}
+
+TEST(Scenes, BeamSwingsDownUpAndDownAgain) {
+  const Ending beam = run_scene("swinging-beam");
+  const auto lowest = [&](double time) {
+    double y = 0;
+    for (Index i = 0; i < beam.model->nodes(); ++i)
+      y = std::min(y, node(beam.positions[static_cast<std::size_t>(60 * time) - 1], i).y());
+    return y;
+  };
+  EXPECT_LT(lowest(0.65), -0.9);
+  EXPECT_GT(lowest(1.25), -0.3);
+  EXPECT_LT(lowest(2), -0.85);
+}
+
+TEST(Scenes, BeamIsTwistedByOneAndAHalfTurnsAndUnwindsAsItHangs) {
+  const Ending beam = run_scene("twisted-beam", {"body.beam.box.cells=[16, 4, 4]"});  // a coarser one, for the test
+  const auto corner = [&](const VecX& x) {                                            // at rest at (4, 0, 0)
+    for (Index i = 0; i < beam.model->nodes(); ++i)
+      if ((node(beam.model->rest(), i) - Vec3(4, 0, 0)).norm() < 1e-9) return Vec3(node(x, i));
+    return Vec3(Vec3::Zero());
+  };
+  EXPECT_LT((corner(beam.positions[140]) - Vec3(4, 1, 1)).norm(), 0.05) << "held at 2.35 s";
+  EXPECT_LT(beam.box(0).min.y(), -2.5) << "let go";
+}
+
+TEST(Scenes, BlockSlidesToAndFroInTheBowl) {
+  const Ending block = run_scene("bowl", {"body.block.box.cells=[4, 4, 4]"});  // a coarser one, for the test
+  double left = 1, right = -1, farthest = 0;
+  for (const VecX& x : block.positions) {
+    double middle = 0;
+    for (Index i = 0; i < block.model->nodes(); ++i) {
+      middle += node(x, i).x() / block.model->nodes();
+      if (node(x, i).y() < 1.5) farthest = std::max(farthest, (node(x, i) - Vec3(0, 1.5, 0)).norm());  // below its rim
+    }
+    left = std::min(left, middle);
+    if (left < -0.3) right = std::max(right, middle);
+  }
+  EXPECT_LT(left, -0.4);
+  EXPECT_GT(right, 0.2) << "and back";
+  EXPECT_LT(farthest, 1.5) << "never through the bowl";
+}
+
+TEST(Scenes, LatticeBouncesAndComesToRest) {
+  const Ending lattice = run_scene("dropped-lattice", {"body.lattice.lattice.across=1"});  // thinner, for the test
+  bool has_landed = false;
+  double bounce = 0;
+  for (const VecX& x : lattice.positions) {
+    double low = 1;
+    for (Index i = 0; i < lattice.model->nodes(); ++i) low = std::min(low, node(x, i).y());
+    EXPECT_GT(low, 0);
+    has_landed = has_landed || low < 0.003;
+    if (has_landed) bounce = std::max(bounce, low);
+  }
+  EXPECT_GT(bounce, 0.015);
+  EXPECT_LT(lattice.fastest(), 0.05);
+}
+
+TEST(Scenes, PileStaysInItsBoxOneBodyOnAnother) {
+  const Ending pile = run_scene("pile");
+  for (std::size_t body = 0; body < 4; ++body) {
+    const Aabb box = pile.box(body);
+    for (int axis = 0; axis < 3; ++axis) EXPECT_GT(box.min[axis], -0.02) << body;
+    EXPECT_LT(box.max.x(), 1.02) << body;
+    EXPECT_LT(box.max.z(), 0.92) << body;
+    EXPECT_LT(box.max.y(), 0.75) << "piled up, not stretched";
+  }
+  EXPECT_GT(pile.box(3).min.y(), 0.05) << "the cube lies on others";
+  EXPECT_LT(pile.fastest(), 1);
 }
 
 }  // namespace

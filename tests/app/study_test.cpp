@@ -35,7 +35,7 @@ TEST(Study, ARunIsExportedDrawnAndToldStepByStep) {
   const auto folder = fresh_folder("study_run");
   const Ended ran = run(folder, {"run", small_scene(folder), "--out", folder / "out", "--verbose"});
   ASSERT_EQ(ran.code, 0) << ran.err;
-  EXPECT_EQ(count(ran.out, "iterations, "), 6u) << ran.out;
+  EXPECT_EQ(count(ran.out, " residual "), 6u) << ran.out;
   EXPECT_TRUE(std::filesystem::exists(folder / "out/picture.png"));
   ASSERT_EQ(run(folder, {"run", small_scene(folder), "--out", folder / "bare", "--set", "output.pictures=false"}).code,
             0);
@@ -78,8 +78,10 @@ TEST(Study, SolversAreComparedAndAKeyIsSwept) {
     EXPECT_EQ(step["residuals"]["force"], json["trials"][0]["series"]["force"][k]);
   }
   EXPECT_EQ(k, 3u);
+  EXPECT_EQ(json["clock"], "wall");
   const Ended swept = run(folder, {"sweep", small_scene(folder), "--over", "body.0.young=1e5,1e6", "--frames", "2",
-                                   "--out", folder / "sweep"});
+                                   "--threads", "1", "--out", folder / "sweep"});
+  EXPECT_EQ(nlohmann::json::parse(content(folder / "sweep/compare.json"))["clock"], "processor");
   EXPECT_EQ(swept.code, 0) << swept.err;
   EXPECT_NE(swept.out.find("1e6"), std::string::npos) << swept.out;
   EXPECT_EQ(run(folder, {"sweep", small_scene(folder), "--over", "nonsense"}).code, 2);
@@ -112,6 +114,15 @@ TEST(Study, ANewSceneRunsAndIsNotOverwritten) {
   EXPECT_EQ(run(folder, {"check", folder / "not/there/ball.toml"}).code, 0);
 }
 
+TEST(Study, HelpOfEveryCommandEndsWithAnExampleOfItsOwn) {
+  const auto folder = fresh_folder("study_help");
+  for (const std::string name : {"new", "run", "view", "check", "solvers", "materials", "mesh", "compare", "sweep",
+                                 "export", "picture", "reproduce", "docs", "completion"}) {
+    const Ended help = run(folder, {name, "--help"});
+    EXPECT_NE(help.out.find("For example: pliant " + name), std::string::npos) << help.out;
+  }
+}
+
 TEST(Study, ShellsAndTheManualKnowEveryCommand) {
   const auto folder = fresh_folder("study_shell");
   for (const char* shell : {"bash", "zsh", "fish"}) {
@@ -134,6 +145,8 @@ TEST(Study, ShellsAndTheManualKnowEveryCommand) {
   EXPECT_TRUE(completes("pliant run s.toml --solver chebys", 4, "chebyshev"));
   EXPECT_TRUE(completes("pliant compare s.toml --solvers newton,chebys", 4, "newton,chebyshev"));
   EXPECT_TRUE(completes("pliant new s --material mooney", 4, "mooney-rivlin"));
+  EXPECT_TRUE(completes("pliant picture out --colour von", 4, "von_mises"));
+  EXPECT_TRUE(completes("pliant solvers proj", 2, "projected-newton"));
   const Ended manual = run(folder, {"docs", "man"});
   EXPECT_EQ(manual.out.substr(0, 10), ".TH PLIANT");
   EXPECT_NE(manual.out.find("3: finished with a result that is in doubt"), std::string::npos);

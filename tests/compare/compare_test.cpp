@@ -160,7 +160,7 @@ TEST(Compare, JsonAndPageHoldEveryTrial) {
     for (std::size_t p = html.find(what); p != std::string::npos; p = html.find(what, p + 1)) ++n;
     return n;
   };
-  EXPECT_EQ(count("data:image/png;base64,"), 3u) << "two solvers and the reference";
+  EXPECT_EQ(count("data:image/gif;base64,"), 3u) << "two solvers and the reference";
   EXPECT_EQ(count("<svg "), 9u) << "the first of eight plots for wide and for narrow screens";
   EXPECT_EQ(count("prefers-color-scheme:dark"), 1u);
   EXPECT_EQ(count("http"), 0u) << "self-contained";

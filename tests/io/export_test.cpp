@@ -143,9 +143,9 @@ TEST(Export, ClipsTheColoursOfAFewLargeValuesAndNotOfAGradualRise) {
 TEST(Export, DrawsShortRunsSmallerUnlessASizeIsGiven) {
   ScenePicture picture;
   EXPECT_EQ(suited_to(10'000'000, picture).width, 1280);
-  EXPECT_EQ(suited_to(60'000, picture).width, 640);
-  EXPECT_EQ(suited_to(60'000, picture).height, 360);
-  EXPECT_EQ(suited_to(0, picture).width, 320);
+  EXPECT_EQ(suited_to(75'000, picture).width, 640);
+  EXPECT_EQ(suited_to(75'000, picture).height, 360);
+  EXPECT_EQ(suited_to(0, picture).width, 256);
   picture.is_size_given = true;
   EXPECT_EQ(suited_to(0, picture).width, 1280);
 }
@@ -315,6 +315,26 @@ TEST(Export, SceneAsksForFormatsWhenARunEnds) {
   const auto folder = recorded("asked", kFalling, {"output.export=[\"glb\", \"usda\"]"});
   EXPECT_TRUE(std::filesystem::exists(folder / "two_things.glb"));
   EXPECT_TRUE(std::filesystem::exists(folder / "two_things.usda"));
+}
+
+TEST(Export, SceneChoosesFramesAndColoursOfItsFiles) {
+  const auto folder =
+      recorded("asked_so", kFalling,
+               {"output.export=[\"ply\", \"usda\"]", "output.export_every=3", "output.export_colour=\"speed\""});
+  EXPECT_TRUE(std::filesystem::exists(folder / "ply/two_things_000002.ply"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "ply/two_things_000003.ply")) << "frames 0, 3 and 6";
+  EXPECT_NE(file_content(folder / "two_things.usda").find("displayColor.timeSamples"), std::string::npos);
+}
+
+TEST(Export, TheEndingOfAFileNamesItsFormat) {
+  const auto folder = recorded("ending");
+  EXPECT_EQ(export_run(folder, {.out = folder / "a.usda"}).format, "usda");
+  EXPECT_EQ(file_content(folder / "a.usda").substr(0, 10), "#usda 1.0\n");
+  EXPECT_EQ(export_run(folder, {.out = folder / "a.glb"}).format, "glb");
+  EXPECT_EQ(export_run(folder, {.format = "usda", .out = folder / "frames"}).out, folder / "frames/two_things.usda");
+  for (const auto& [format, out] : {std::pair("", "a.fbx"), std::pair("glb", "a.usda"), std::pair("", "a"),
+                                    std::pair("ply", "a.ply"), std::pair("obj", "a.glb")})
+    EXPECT_THROW(export_run(folder, {.format = format, .out = folder / out}), InputError) << format << " " << out;
 }
 
 TEST(Export, SaysWhatItCannotDo) {

@@ -8,6 +8,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/io/animation/export.hpp"
 #include "pliant/io/run.hpp"
+#include "pliant/mesh/read_mesh.hpp"
 #include "pliant/simulation/visual_mesh.hpp"
 #include "support/text_file.hpp"
 
@@ -97,6 +98,12 @@ TEST(VisualMesh, ReachesFramesAndExportsWithTextureAndMaterials) {
   EXPECT_NE(frame.find("f 1/1 2/2 3/3"), std::string::npos);
   const ExportResult usd = export_run(out, {.format = "usda", .animation = {.every = 1, .visual = true}});
   EXPECT_NE(file_content(usd.out).find("primvars:st"), std::string::npos);
+}
+
+TEST(VisualMesh, TakesNoneForNoMaterialAsBlenderWritesIt) {
+  const std::filesystem::path path = visual_folder() / "plain.obj";
+  std::ofstream(path) << "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl None\nf 1 2 3\n";
+  EXPECT_TRUE(read_surface(path).look.none());
 }
 
 TEST(VisualMesh, SaysWhatItLacks) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "pliant/base/stopwatch.hpp"
 #include "pliant/compare/trial.hpp"
 
 namespace pliant {
@@ -15,7 +16,7 @@ struct CompareOptions {
   std::int64_t steps = 0;                ///< 0: as the scene says
   double budget = 0;                     ///< ms a step; 0: none
   bool curves = true;                    ///< sweeps the effort of each solver
-  int moments = 6;                       ///< of each solver, to be drawn
+  int moments = 16;                      ///< of each solver, to be drawn as a film
 };
 
 /// Error against time as a solver is given more or less work.
@@ -36,7 +37,8 @@ struct SceneComparison {
   std::vector<std::pair<std::string, std::string>> refused;  ///< solvers that cannot run the scene, and why
   std::vector<EffortCurve> curves;
   double budget = 0;
-  std::string swept;  ///< the key, of a sweep; empty: solvers are compared
+  std::string swept;                 ///< the key, of a sweep; empty: solvers are compared
+  StageClock clock = stage_clock();  ///< that steps were timed by
 };
 
 /// Told what comes next: "quasi-newton, iterations = 5", and how many of how many. Returns false to end.

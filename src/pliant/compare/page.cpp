@@ -7,6 +7,7 @@
 #include "pliant/compare/page_look.hpp"
 #include "pliant/io/animation/draw.hpp"
 #include "pliant/io/build_info.hpp"
+#include "pliant/render/gif.hpp"
 #include "pliant/render/svg_plot.hpp"
 
 namespace pliant {
@@ -47,6 +48,18 @@ std::string typeset(std::string text) {
 
 bool has_reference(const SceneComparison& comparison) { return comparison.reference.setting == "reference"; }
 
+/// "3 mm at iterations = 5", the second part below the first.
+std::string in_two_lines(std::string cell) {
+  const std::size_t at = cell.find(" at ");
+  return at == std::string::npos ? cell : fmt::format("{} <small>{}</small>", cell.substr(0, at), cell.substr(at + 1));
+}
+
+/// As a sentence begins.
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string dot(std::size_t n) { return fmt::format("<i class=\"dot\" style=\"color:{}\"></i>", colour_of(n)); }
 
 std::string table(const SceneComparison& comparison) {
@@ -60,7 +73,7 @@ std::string table(const SceneComparison& comparison) {
     html += fmt::format("<tr{}>", kind.empty() ? "" : " class=\"" + kind + "\"");
     const std::vector<std::string> cells = comparison_row(comparison, trial);
     for (std::size_t c = 0; c < cells.size(); ++c)
-      html += fmt::format("<td>{}{}</td>", c == 0 ? mark : "", typeset(cells[c]));
+      html += fmt::format("<td>{}{}</td>", c == 0 ? mark : "", in_two_lines(typeset(cells[c])));
     html += "</tr>\n";
   };
   if (has_reference(comparison))
@@ -197,6 +210,13 @@ std::string plots(const SceneComparison& comparison) {
   return html + "</div>\n";
 }
 
+/// As small as it gets: a page has hundreds of them.
+std::string small_file(const Picture& picture) {
+  GifFilm still(picture.width, picture.height, 1);
+  still.add(picture);
+  return still.finish();
+}
+
 /// Pictures of one trial at its moments, all but the last hidden.
 std::string film(const std::string& name, const std::string& colour, const Animation& animation, const Camera& camera,
                  const ScenePicture& options) {
@@ -204,9 +224,9 @@ std::string film(const std::string& name, const std::string& colour, const Anima
   staging.camera = camera;
   std::string html = "<figure>";
   for (std::size_t k = 0; k < animation.frames(); ++k)
-    html += fmt::format("<img{} alt=\"{} at {:.3f} s\" data-time=\"{:.3f}\" src=\"data:image/png;base64,{}\">",
+    html += fmt::format("<img{} alt=\"{} at {:.3f} s\" data-time=\"{:.3f}\" src=\"data:image/gif;base64,{}\">",
                         k + 1 < animation.frames() ? " hidden" : "", escape_html(name), animation.times[k],
-                        animation.times[k], base64(encode_png(draw_frame(animation, k, staging, options))));
+                        animation.times[k], base64(small_file(draw_frame(animation, k, staging, options))));
   return html + fmt::format("<figcaption><i class=\"dot\" style=\"color:{}\"></i>{}</figcaption></figure>\n", colour,
                             escape_html(name));
 }
@@ -234,8 +254,8 @@ std::string films(const SceneComparison& comparison) {
   if (shown.empty()) return "";
   // One camera and one range of colours for all, so that what looks alike is alike.
   ScenePicture options = comparison.as_given.picture;
-  options.width = 480;
-  options.height = 270;
+  options.width = 400;
+  options.height = 225;
   options.legend = false;
   options.stamp = false;
   const Camera camera = stage(shown.front().animation, options).camera;
@@ -282,10 +302,11 @@ std::string to_html(const SceneComparison& comparison) {
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
              "content=\"width=device-width, initial-scale=1\"><title>{0}</title>\n{1}</head><body><main>\n"
              "<h1>{0}</h1>\n<p>{2}</p>\n<p class=\"soft\">{3} of {4:.4g} s, on a scene {5:.3g} m across. "
-             "Distances are {6}. Times are medians on {7}.</p>\n",
-             heading, kComparePageStyle, escape_html(comparison.title),
+             "Distances are {6}. Times are medians {8} {7}.</p>\n",
+             heading, kComparePageStyle, escape_html(capital(comparison.title)),
              steps == 1 ? "One step" : fmt::format("{} steps", steps), comparison.dt, comparison.size, distances,
-             escape_html(this_machine().processor)) +
+             escape_html(this_machine().processor),
+             comparison.clock == StageClock::processor ? "of processor time on" : "on") +
          tiles(comparison) + table(comparison) + plots(comparison) + films(comparison) + left_out(comparison) +
          fmt::format("<footer>pliant {} ({})</footer></main>\n{}</body></html>\n", version(), commit(),
                      kComparePageScript);

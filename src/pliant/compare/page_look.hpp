@@ -18,9 +18,9 @@ p{max-width:80ch;margin:6px 0}.soft{color:var(--soft)}
 .tile span{display:block;font-size:12.5px;color:var(--soft)}.tile b{display:block;font-size:20px;line-height:1.35}
 .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:14px}
-td,th{padding:7px 12px;text-align:right;white-space:nowrap}tbody tr+tr td{border-top:1px solid var(--line)}
+td,th{padding:7px 10px;text-align:right;white-space:nowrap}tbody tr+tr td{border-top:1px solid var(--line)}
 th{background:var(--shade);font-size:12.5px;font-weight:600;color:var(--soft);cursor:pointer;vertical-align:bottom;white-space:normal;line-height:1.3}
-th:not(:first-child){min-width:76px}
+th:not(:first-child){min-width:64px}td small{display:block;font-size:12px;color:var(--soft)}
 th[data-sorted]::after{content:" \2191"}th[data-sorted=down]::after{content:" \2193"}
 td:first-child,th:first-child{text-align:left;position:sticky;left:0;z-index:1}td:first-child{background:var(--card)}
 tr.reference td{color:var(--soft)}tr.ended td:first-child::after{content:" ended early";font-size:12px;color:var(--soft)}
@@ -47,7 +47,7 @@ ul{padding-left:20px;margin:6px 0}li{margin:3px 0}footer{margin-top:48px;color:v
 /// Sorts the table, dims and hides lines, and moves all films by one slider. The page says the same without it.
 inline constexpr const char* kComparePageScript = R"(<script>
 const all=s=>[...document.querySelectorAll(s)],lines=all('svg .line');
-const units={m:1,mm:1e-3,'\u00b5m':1e-6,nm:1e-9},measure=t=>{const[n,u]=t.trim().split(' ');const v=parseFloat(n);return isNaN(v)?Infinity:v*(units[u]||1)};
+const units={m:1,mm:1e-3,'\u00b5m':1e-6,nm:1e-9,pm:1e-12},measure=t=>{const[n,u]=t.trim().split(' ');const v=parseFloat(n);return isNaN(v)?Infinity:v*(units[u]||1)};
 const body=document.querySelector('tbody'),heads=all('th');
 heads.forEach((head,c)=>head.addEventListener('click',()=>{const down=head.dataset.sorted==='up';
 heads.forEach(h=>delete h.dataset.sorted);head.dataset.sorted=down?'down':'up';
@@ -68,7 +68,7 @@ images.forEach((im,k)=>im.hidden=k!==Math.min(+slider.value,images.length-1))}
 const first=all('.films figure:first-child img');time.textContent=first[+slider.value]?.dataset.time+' s'};
 let timer=0;slider.addEventListener('input',show);
 play.addEventListener('click',()=>{if(timer){clearInterval(timer);timer=0;play.textContent='Play';return}
-play.textContent='Stop';timer=setInterval(()=>{slider.value=(+slider.value+1)%(+slider.max+1);show()},500)})}
+play.textContent='Stop';timer=setInterval(()=>{slider.value=(+slider.value+1)%(+slider.max+1);show()},150)})}
 </script>)";
 
 }  // namespace pliant

@@ -73,6 +73,12 @@ std::string metres(double m) {
   return fmt::format("{:.2g} m", m);
 }
 
+/// Whether surfaces of any run came near each other.
+bool has_gaps(const SceneComparison& comparison) {
+  return std::any_of(comparison.trials.begin(), comparison.trials.end(),
+                     [](const Trial& trial) { return std::isfinite(smallest_of(trial.series.gap)); });
+}
+
 /// Whether steps of any solver were ended by Newton's method: what it then shows is not all its own.
 bool needs_newton(const SceneComparison& comparison) {
   return std::any_of(comparison.trials.begin(), comparison.trials.end(),
@@ -90,9 +96,9 @@ std::vector<std::string> comparison_columns(const SceneComparison& comparison) {
                                       "at the end",
                                       "farthest node",
                                       "energy at the end, J",
-                                      "momentum, kg m/s",
-                                      "smallest gap"};
-  if (needs_newton(comparison)) columns.emplace_back("by Newton");
+                                      "momentum, kg m/s"};
+  if (has_gaps(comparison)) columns.emplace_back("smallest gap");
+  if (needs_newton(comparison)) columns.emplace_back("steps by Newton");
   if (comparison.budget > 0) columns.push_back(fmt::format("best within {:.4g} ms", comparison.budget));
   return columns;
 }
@@ -101,7 +107,6 @@ std::vector<std::string> comparison_row(const SceneComparison& comparison, const
   const TrialSeries& s = trial.series;
   std::string name = comparison.swept.empty() ? trial.solver : trial.setting.substr(trial.setting.find("= ") + 2);
   if (&trial == &comparison.reference) name = trial.solver + " (reference)";
-  const double gap = smallest_of(s.gap);
   std::vector<std::string> row = {
       name,
       fmt::format("{:.3g}", trial.median_milliseconds()),
@@ -111,11 +116,11 @@ std::vector<std::string> comparison_row(const SceneComparison& comparison, const
       s.distance.empty() ? "-" : metres(s.distance.back()),
       metres(largest_of(s.largest_distance)),
       s.total.empty() ? "-" : fmt::format("{:.4g}", s.total.back()),
-      s.momentum.empty() || std::isnan(s.momentum.back()) ? "-" : fmt::format("{:.3g}", s.momentum.back()),
-      metres(gap)};
+      s.momentum.empty() || std::isnan(s.momentum.back()) ? "-" : fmt::format("{:.3g}", s.momentum.back())};
+  if (has_gaps(comparison)) row.push_back(metres(smallest_of(s.gap)));
   if (needs_newton(comparison)) {
     const std::int64_t n = trial.newton_steps;
-    row.push_back(n == 0 ? "-" : fmt::format("{} of {} steps", n, trial.taken()));
+    row.push_back(n == 0 ? "-" : fmt::format("{} of {}", n, trial.taken()));
   }
   if (comparison.budget > 0) {
     std::string best = "-";
@@ -162,6 +167,7 @@ std::string to_json_text(const SceneComparison& comparison) {
   const Machine machine = this_machine();
   const Json json = {{"scene", comparison.scene},
                      {"title", comparison.title},
+                     {"clock", comparison.clock == StageClock::processor ? "processor" : "wall"},
                      {"dt", comparison.dt},
                      {"size", comparison.size},
                      {"swept", comparison.swept},

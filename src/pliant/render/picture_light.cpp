@@ -17,7 +17,9 @@ constexpr double golden_angle = 2.39996322972865332;
 struct Counts {
   int lamp, sky;
 };
-Counts lights_of(int width) { return width > 640 ? Counts{16, 48} : width > 320 ? Counts{12, 32} : Counts{5, 12}; }
+Counts lights_of(int width) {
+  return width > 640 ? Counts{16, 48} : width > 320 ? Counts{12, 32} : width > 256 ? Counts{5, 12} : Counts{4, 9};
+}
 /// Samples along a side of their images for each pixel of the picture's width, and how few and many at most.
 constexpr double lamp_samples = 0.32, sky_samples = 0.1;
 constexpr int lamp_resolution[] = {80, 448};

@@ -11,7 +11,7 @@ namespace pliant {
 
 namespace {
 
-constexpr double kLeft = 66, kRight = 14, kTop = 12, kBottom = 46;
+constexpr double kLeft = 72, kRight = 14, kTop = 12, kBottom = 46;
 
 /// A power of ten as it is written by hand.
 std::string power_of_ten(int exponent) {

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "pliant/contact/aabb.hpp"
 #include "pliant/io/animation/animation.hpp"
@@ -20,6 +23,19 @@ struct Staging {
   Corner legend = Corner::upper_left;  ///< where it hides nothing, if there is such a corner
 };
 Staging stage(const Animation& animation, const ScenePicture& options);
+
+/// What somebody asks for in place of what the scene says; what is not given stays.
+struct PictureChanges {
+  std::optional<Vec3> from, at;            ///< m
+  std::optional<Vec3> background;          ///< red, green, blue, each 0 to 1
+  std::optional<double> field_of_view;     ///< degrees
+  std::optional<std::array<int, 2>> size;  ///< pixels
+  std::optional<std::array<double, 2>> range;
+  std::string colour;  ///< a field of the frames; empty: as it was
+  std::optional<bool> legend, stamp, wireframe, shadows;
+};
+/// Throws InputError for sizes, angles and colours that no picture has. The range of another field is not kept.
+ScenePicture changed(ScenePicture picture, const PictureChanges& changes);
 
 /// Draws a frame. Planes that face up are the ground, others walls where one looks at their front; colliders with a
 /// hole are glass, others solid.

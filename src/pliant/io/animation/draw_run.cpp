@@ -15,12 +15,12 @@ namespace {
 
 constexpr std::size_t kStripPictures = 6, kFramesBetween = 2;
 constexpr std::size_t kFewestMoments = 3;  // where and how it came to rest is one picture, not a film
-constexpr int kStripWidth[] = {176, 400};  // pixels, of each, at least and at most
-constexpr int kLegendHeight = 96;          // pixels that a picture has at least to hold one
+constexpr int kStripWidth[] = {160, 400};  // pixels, of each, at least and at most
+constexpr int kLegendHeight = 88;          // pixels that a picture has at least to hold one
 constexpr double kStripShare = 0.3125;     // of the picture's width, in between
-/// Steps times nodes of a run that takes about a second and a half, five times as long as its pictures. Their cost
+/// Steps times nodes of a run that takes about two seconds, some six times as long as its pictures. Their cost
 /// grows with their area, so that those of a shorter run are smaller, down to this share of their width.
-constexpr double kShortRun = 240'000, kLeastShare = 0.25;
+constexpr double kShortRun = 300'000, kLeastShare = 0.2;
 
 AnimationOptions options_for(const ScenePicture& picture) {
   AnimationOptions options;
@@ -50,6 +50,38 @@ std::vector<std::size_t> spread(std::size_t count, std::size_t of) {
 }
 
 }  // namespace
+
+ScenePicture changed(ScenePicture picture, const PictureChanges& changes) {
+  const auto check = [](const char* what, double value, double least, double greatest) {
+    if (!(value >= least && value <= greatest))
+      throw InputError(fmt::format("{} must be from {} to {}, but is {}", what, least, greatest, value));
+  };
+  if (changes.from) picture.from = changes.from;
+  if (changes.at) picture.at = changes.at;
+  if (changes.background) {
+    for (double share : *changes.background) check("the background's red, green and blue", share, 0, 1);
+    picture.background = *changes.background;
+  }
+  if (changes.field_of_view) {
+    check("the field of view", *changes.field_of_view, 1, 150);
+    picture.field_of_view = *changes.field_of_view;
+  }
+  if (changes.size) {
+    for (int pixels : *changes.size) check("the size of a picture", pixels, 16, 16384);
+    picture.width = (*changes.size)[0];
+    picture.height = (*changes.size)[1];
+  }
+  if (!changes.colour.empty() && changes.colour != picture.colour) {
+    picture.range.reset();
+    picture.colour = changes.colour;
+  }
+  if (changes.range) picture.range = changes.range;
+  picture.legend = changes.legend.value_or(picture.legend);
+  picture.stamp = changes.stamp.value_or(picture.stamp);
+  picture.wireframe = changes.wireframe.value_or(picture.wireframe);
+  picture.shadows = changes.shadows.value_or(picture.shadows);
+  return picture;
+}
 
 ScenePicture suited_to(std::int64_t work, const ScenePicture& picture) {
   ScenePicture suited = picture;

@@ -51,6 +51,34 @@ void write_caches(const Animation& animation, const std::string& format, const s
   files.write(out / "import_in_blender.py", blender_script(animation, stems, format));
 }
 
+/// The format that a file of this name has, if any has.
+const ExportFormat* format_of_file(const std::filesystem::path& file) {
+  for (const ExportFormat& format : kExportFormats)
+    if (!format.is_folder && file.extension() == fmt::format(".{}", format.name)) return &format;
+  return nullptr;
+}
+
+const ExportFormat& chosen_format(const ExportOptions& options) {
+  if (!options.format.empty()) return find_export_format(options.format);
+  const ExportFormat* by_name = format_of_file(options.out);
+  return by_name ? *by_name : find_export_format("glb");
+}
+
+/// A file that is called something else than it is would be opened by the wrong program, or by none.
+std::filesystem::path chosen_out(const ExportOptions& options, const ExportFormat& format,
+                                 const std::filesystem::path& folder, const std::string& stem) {
+  const std::string ending = fmt::format(".{}", format.name), file = stem + ending;
+  if (options.out.empty()) return folder / (format.is_folder ? std::string(format.name) : file);
+  if (!format.is_folder && std::filesystem::is_directory(options.out)) return options.out / file;
+  if (!format.is_folder && options.out.extension() != ending)
+    throw InputError(fmt::format("'{}' does not end in {}, as files of the format {} do; choose a format with --format",
+                                 options.out.string(), ending, format.name));
+  if (format.is_folder && (options.out.extension() == ending || format_of_file(options.out)))
+    throw InputError(fmt::format("'{}' is the name of a file, but {} needs a folder for many; leave the ending out",
+                                 options.out.string(), format.name));
+  return options.out;
+}
+
 }  // namespace
 
 std::span<const ExportFormat> export_formats() { return kExportFormats; }
@@ -65,10 +93,13 @@ const ExportFormat& find_export_format(std::string_view name) {
 }
 
 ExportResult export_run(const std::filesystem::path& folder, const ExportOptions& options) {
-  const ExportFormat& format = find_export_format(options.format);
+  const ExportFormat& format = chosen_format(options);
   const RecordedRun run(folder);
+  const std::string stem = file_stem(run.name());
   AnimationOptions chosen = options.animation;
   ExportResult result;
+  result.format = format.name;
+  result.out = chosen_out(options, format, folder, stem);
   result.of_frames = run.frames().size();
   if (chosen.every == 0)
     chosen.every = format.most_frames == 0
@@ -77,17 +108,13 @@ ExportResult export_run(const std::filesystem::path& folder, const ExportOptions
   const Animation animation = read_animation(run, chosen);
   result.frames = animation.frames();
   result.every = chosen.every;
-  const std::string stem = file_stem(run.name());
-  result.out = !options.out.empty() ? options.out
-               : format.is_folder   ? folder / std::string(format.name)
-                                    : folder / fmt::format("{}.{}", stem, format.name);
   Files files(result);
   if (format.name == "glb") {
     files.write(result.out, write_glb(animation));
   } else if (format.name == "usda") {
     files.write(result.out, write_usda(animation));
   } else if (format.name == "pc2" || format.name == "mdd") {
-    write_caches(animation, options.format, result.out, files);
+    write_caches(animation, result.format, result.out, files);
   } else {
     const bool is_obj = format.name == "obj";
     if (is_obj) files.write(result.out / (stem + ".mtl"), write_mtl(animation));

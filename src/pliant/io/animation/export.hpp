@@ -21,12 +21,13 @@ std::span<const ExportFormat> export_formats();
 const ExportFormat& find_export_format(std::string_view name);
 
 struct ExportOptions {
-  std::string format = "glb";
+  std::string format = {};                    ///< empty: that which `out` ends in, or glb
   AnimationOptions animation = {.every = 0};  ///< every 0: all frames, or as many as the format keeps by default
   std::filesystem::path out = {};             ///< file or folder; empty: in the folder of the run
 };
 
 struct ExportResult {
+  std::string format;
   std::filesystem::path out;                 ///< what to open: a file, or the folder of many
   std::vector<std::filesystem::path> files;  ///< all that were written
   std::size_t frames = 0;                    ///< exported

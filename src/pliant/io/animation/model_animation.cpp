@@ -46,7 +46,34 @@ AnimatedSurface animate_rigid(const Body& body, const std::vector<VecX>& positio
   return surface;
 }
 
-AnimatedSurface animate(const Body& body, const std::vector<VecX>& positions) {
+/// The tube of a rod: at the corners about a vertex the mean of the segments that meet there.
+AnimatedSurface animate_rod(const Model& model, const Body& body, const std::vector<VecX>& positions) {
+  AnimatedSurface surface;
+  surface.name = body.name;
+  surface.triangles = rod_tube(body.nodes.size(), body.rod->is_closed()).triangles;
+  const Index first = model.nodes() + static_cast<Index>(model.carried().size()) + body.first_tube;
+  const std::size_t count = at(body.nodes.size());
+  for (const VecX& x : positions) {
+    const ElementFields fields = element_fields(body, x);
+    const VecX all = model.drawn(x);
+    std::vector<float>& frame = surface.positions.emplace_back();
+    std::vector<float>& values = surface.values.emplace_back();
+    const std::size_t segments = fields.stretch.size();
+    for (std::size_t v = 0; v < count; ++v) {
+      const double before = fields.stretch[v > 0 ? v - 1 : body.rod->is_closed() ? segments - 1 : 0];
+      const double value = 0.5 * (before + fields.stretch[std::min(v, segments - 1)]);
+      for (Index side = 0; side < RodTube::sides; ++side) {
+        const Vec3 p = node(all, first + static_cast<Index>(v) * RodTube::sides + side);
+        for (int k = 0; k < 3; ++k) frame.push_back(static_cast<float>(p[k]));
+        values.push_back(static_cast<float>(value));
+      }
+    }
+  }
+  return surface;
+}
+
+AnimatedSurface animate(const Model& model, const Body& body, const std::vector<VecX>& positions) {
+  if (body.rod) return animate_rod(model, body, positions);
   if (body.rigid) return animate_rigid(body, positions);
   AnimatedSurface surface;
   surface.name = body.name;
@@ -100,8 +127,9 @@ Animation animation_of(const Scene& scene, const Model& model, const std::vector
   animation.field = "stretch";
   if (scene.gravity.norm() > 0) animation.up = -scene.gravity.normalized();
   for (std::size_t b = 0; b < model.bodies().size(); ++b) {
-    if (model.bodies()[b].surface().empty()) continue;
-    AnimatedSurface& surface = animation.surfaces.emplace_back(animate(model.bodies()[b], positions));
+    const Body& body = model.bodies()[b];
+    if (body.surface().empty() && !body.rod) continue;
+    AnimatedSurface& surface = animation.surfaces.emplace_back(animate(model, body, positions));
     surface.colour = body_colour(b);
   }
   animation.uncolour_rigid();

@@ -32,7 +32,8 @@ std::string blender_script(const Animation& animation, const std::vector<std::st
       "import os\n\nimport bpy\nfrom mathutils import Vector\n\n"
       "FOLDER = os.path.dirname(os.path.abspath(__file__))\n"
       "FRAMES = {}\nUP = ({}, {}, {})\nSURFACES = [  # file, name, colour, opacity\n",
-      file_stem(animation.name), animation.frames(), animation.up.x(), animation.up.y(), animation.up.z());
+      file_stem(animation.name), animation.frames(), animation.up.x() + 0.0, animation.up.y() + 0.0,
+      animation.up.z() + 0.0);  // + 0: no -0
   for (std::size_t s = 0; s < stems.size(); ++s) {
     const AnimatedSurface& surface = animation.surfaces[s];
     const LinearColour c = to_linear(surface.colour);
@@ -40,6 +41,9 @@ std::string blender_script(const Animation& animation, const std::vector<std::st
            surface.is_collider ? 0.35 : 1.0);
   }
   text += "]\n\n";
+  text +=
+      "if not bpy.data.filepath and \"Cube\" in bpy.data.objects:  # what Blender begins with\n"
+      "    bpy.data.objects.remove(bpy.data.objects[\"Cube\"])\n";
   append(text, "scene = bpy.context.scene\nscene.render.fps = max(1, round({}))\n", animation.rate());
   text +=
       "scene.frame_start, scene.frame_end = 1, FRAMES\n"
@@ -59,6 +63,11 @@ std::string blender_script(const Animation& animation, const std::vector<std::st
       "    shader.inputs[\"Alpha\"].default_value = opacity\n"
       "    thing.data.materials.clear()\n"
       "    thing.data.materials.append(material)\n"
+      "    thing.data.polygons.foreach_set(\"use_smooth\", [True] * len(thing.data.polygons))\n"
+      "    if hasattr(thing.data, \"use_auto_smooth\"):  # edges above 30 degrees stay sharp\n"
+      "        thing.data.use_auto_smooth = True\n"
+      "    else:  # from Blender 4.1 on\n"
+      "        bpy.ops.object.shade_smooth_by_angle()\n"
       "    cache = thing.modifiers.new(\"Pliant\", \"MESH_CACHE\")\n";
   append(text, "    cache.cache_format = \"{}\"\n", format == "pc2" ? "PC2" : "MDD");
   append(text, "    cache.filepath = os.path.join(FOLDER, stem + \".{}\")\n", format);
