@@ -1,4 +1,4 @@
-// Takes the README's pictures of the viewer from the running program: node pictures.mjs, after scripts/build.
+// Takes the pictures of the viewer for README and docs from the running program: node pictures.mjs, after scripts/build.
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { launch, visit } from "./tests/support/browser.mjs";

@@ -7,6 +7,9 @@ import type { ClipSetting, World } from "./view/world.ts";
 export type Tool = "grab" | "pin" | "cut";
 export const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 0];
 
+/** Solvers whose frames say where the matrix was renewed. */
+const REFRESHING = new Set(["corotational", "corotational-cg", "stiffness-warping", "warp-canceling"]);
+
 export class App {
   tool: Tool = "grab";
   wireframe = false;
@@ -111,9 +114,19 @@ export class App {
     this.session.send("colour", { by });
   }
 
+  /** Why nothing can be coloured by a field as things are; undefined where it can. */
+  refusalOfColour(name: string): string | undefined {
+    const play = this.session.play;
+    if (!play) return undefined;
+    if (name === "error" && !play.compare) return "Compare two solvers, or two runs, to see how far they are apart";
+    const keepsAMatrix = play.views.some((view) => REFRESHING.has(view.solver));
+    if (name === "refreshed" && !keepsAMatrix) return "The corotational solvers have it: they renew their matrix in parts";
+    return undefined;
+  }
+
   /** The next field in turn; after the last, none. */
   nextColour(): void {
-    const names = this.session.hello?.colours.map((field) => field.name) ?? [];
+    const names = this.session.hello?.colours.map((field) => field.name).filter((name) => !this.refusalOfColour(name)) ?? [];
     const now = names.indexOf(this.session.play?.colour ?? "");
     this.setColour(names[now + 1] ?? null);
   }

@@ -3,9 +3,25 @@ import { test } from "node:test";
 import { load } from "./support/modules.mjs";
 
 const { splitAtCreases, sumNormals, gatherPositions, uniqueEdges } = await load("view/surface.ts");
+const { BodyView } = await load("view/body.ts");
 const { pick, surfacePoint } = await load("view/pick.ts");
 const { coilPoint } = await load("view/ground.ts");
 const { groupColumns } = await load("ui/plots.ts");
+
+test("motion between two frames is drawn without writing into the topology or a frame", () => {
+  const rest = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0);
+  const triangles = Uint32Array.of(0, 1, 2);
+  const topology = { rest, triangles, holds: new Uint8Array(3), firstVertex: Uint32Array.of(0, 3), firstTriangle: Uint32Array.of(0, 1) };
+  const view = new BodyView(0);
+  const surface = splitAtCreases(rest, triangles);
+  view.setTopology(topology, surface, surface.triangles, surface.triangles);
+  // Frames that come slowly are drawn bit by bit; two may come before anything is drawn.
+  const frames = [1, 2, 3].map((shift) => ({ positions: rest.map((x) => x + shift), colour: null }));
+  frames.forEach((frame, i) => view.setFrame(frame, 100 * (i + 1)));
+  for (const now of [310, 350, 390]) view.advance(now);
+  assert.deepEqual([...rest], [0, 0, 0, 1, 0, 0, 0, 1, 0]);
+  frames.forEach((frame, i) => assert.equal(frame.positions[0], i + 1));
+});
 
 test("a coil begins and ends at the ends of its spring, and stays within a twentieth of its length of the line", () => {
   const [from, to] = [[1, 2, 3], [1, 6, 6]];

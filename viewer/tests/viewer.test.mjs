@@ -274,6 +274,14 @@ test("two solvers run side by side, and the hand moves both", async () => {
 
 test("colours come with a legend and a unit", async () => {
   const page = await visit(context, held.url);
+  await page.getByLabel("Solver A").selectOption("pod-newton");
+  await until(page, () => window.pliant.session.play.views[0].solver === "pod-newton" && !window.pliant.session.play.compare);
+  const offered = async (name) => !(await page.locator(`select option[value=${name}]`).evaluate((option) => option.disabled));
+  assert.deepEqual([await offered("stress"), await offered("error"), await offered("refreshed")], [true, false, false]);
+  await page.getByRole("button", { name: "Compare with another solver" }).click();
+  await until(page, () => window.pliant.session.play.compare);
+  await page.getByLabel("Solver B").selectOption("warp-canceling");
+  await until(page, () => window.pliant.session.play.views[1].solver === "warp-canceling");
   for (const [name, unit] of [["stress", "Pa"], ["speed", "m/s"], ["stretch", ""], ["refreshed", ""], ["error", "m"]]) {
     await page.getByLabel("Colour by").selectOption(name);
     await until(page, (n) => window.pliant.session.frames[0]?.colour?.field === n, name);
@@ -283,6 +291,8 @@ test("colours come with a legend and a unit", async () => {
   await page.getByLabel("Colour by").selectOption("");
   await until(page, () => window.pliant.session.frames[0]?.colour === null);
   await page.locator(".legend").waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Stop comparing" }).click();
+  await until(page, () => !window.pliant.session.play.compare);
   await page.close();
 });
 

@@ -52,7 +52,7 @@ export interface SceneEntry {
 
 export interface Body {
   name: string;
-  kind: "solid" | "springs" | "rigid" | "link";
+  kind: "solid" | "springs" | "rod" | "rigid" | "link";
   material: string;
   young: number | null;
   poisson: number | null;

@@ -17,6 +17,8 @@ export class Panel {
   private readonly timeStep: Field<number>;
   private readonly strength: Field<number>;
   private readonly colour: ReturnType<typeof select>;
+  private fields: string[] = [];
+  private offered = "";
   private readonly wireframe: Field<boolean>;
   private readonly skin: Field<boolean>;
   private readonly section: Field<boolean>;
@@ -102,7 +104,20 @@ export class Panel {
 
   setHello(hello: Hello): void {
     for (const solver of this.solvers) solver.setHello(hello);
-    this.colour.setChoices([{ value: "", label: "nothing: plain" }, ...hello.colours.map((field) => ({ value: field.name, label: fieldTitle(field.name).toLowerCase() }))]);
+    this.fields = hello.colours.map((field) => field.name);
+    this.offerColours();
+  }
+
+  /** Fields that nothing has as things are stay in the list, greyed out, with the reason. */
+  private offerColours(): void {
+    const refusals = this.fields.map((name) => this.app.refusalOfColour(name));
+    const offered = JSON.stringify([this.fields, refusals]);
+    if (offered === this.offered) return;
+    this.offered = offered;
+    this.colour.setChoices([
+      { value: "", label: "nothing: plain" },
+      ...this.fields.map((name, i) => ({ value: name, label: fieldTitle(name).toLowerCase(), refusal: refusals[i] })),
+    ]);
   }
 
   setScene(scene: Scene): void {
@@ -159,6 +174,7 @@ export class Panel {
     this.strength.setDisabled(!session.can("grab"));
     play.stiffness.forEach((scale, i) => this.stiffness[i]?.show(scale));
     this.stiffness.forEach((field) => field?.setDisabled(!session.can("material")));
+    this.offerColours();
     this.colour.show(play.colour ?? "");
     this.pins.textContent = play.pins === 0 ? "Nothing pinned by hand" : play.pins === 1 ? "1 pin by hand" : `${play.pins} pins by hand`;
     this.releasePins.disabled = play.pins === 0;

@@ -29,6 +29,8 @@ export class BodyView {
   private bodyOf: Uint32Array = new Uint32Array();
   private withoutField: ReadonlySet<number> = new Set();
   private open = false;
+  /** Positions between two frames, in an array of its own. */
+  private between = new Float32Array();
   private fine: BufferAttribute | null = null;
   private coarse: BufferAttribute | null = null;
 
@@ -182,7 +184,8 @@ export class BodyView {
     if (blend >= 1) {
       this.shown = this.to;
     } else {
-      if (this.shown === this.to || this.shown === this.from) this.shown = new Float32Array(this.to.length);
+      // Never into what is shown already: that may be the topology's rest, or a frame that others hold.
+      if (this.shown !== this.between) this.shown = this.between = new Float32Array(this.to.length);
       const { source } = this.surface;
       for (let i = 0; i < source.length; ++i) {
         for (let k = 0; k < 3; ++k) this.shown[3 * source[i]! + k] = drawn[3 * i + k]!;
