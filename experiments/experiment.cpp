@@ -112,6 +112,11 @@ void Context::settle(const Decision& decision) {
   open_.insert_or_assign(decision.id(), decision);
 }
 
+bool Context::wants(std::initializer_list<const char*> ids) const {
+  return listener_.only.empty() ||
+         std::any_of(ids.begin(), ids.end(), [&](const char* id) { return listener_.only.contains(id); });
+}
+
 void Context::check(Check check) {
   check.holds = check.holds && all_finite(check.measured) && all_finite(check.expected);
   checks_.push_back(std::move(check));

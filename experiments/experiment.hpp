@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,7 @@ class Context {
     std::function<void(double done, const std::string& what)> on_progress = [](double, const std::string&) {};
     std::function<bool()> stop = [] { return false; };
     std::filesystem::path results = {};  ///< folder with the results of other experiments (Archive); empty: none
+    std::set<std::string> only = {};     ///< claims that are asked for; empty: all
   };
 
   Context(std::string experiment, bool quick, std::map<std::string, std::string> options, Listener listener)
@@ -69,6 +72,8 @@ class Context {
   void progress(double done, const std::string& what) const { listener_.on_progress(done, what); }
   /// Where the results of other experiments are, for those that look at them side by side.
   const std::filesystem::path& results_folder() const { return listener_.results; }
+  /// Whether one of these claims is asked for: a part of an experiment that decides no other can be left out.
+  bool wants(std::initializer_list<const char*> ids) const;
   /// True when the user asked to stop: finish with what there is.
   bool stopped() const { return listener_.stop(); }
 

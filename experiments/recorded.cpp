@@ -34,8 +34,8 @@ Json shortened(const Json& value) {
 
 bool is_stopped(const Json& result) { return !result.value("unfinished", "").empty(); }
 
-/// What a stopped run left undecided and an earlier one had decided stays, with that run's commit, and with its options
-/// and machine where they are others.
+/// What a run left undecided takes the verdict of another run that has decided it, with that one's commit, and with its
+/// options and machine where they are others.
 void keep_decided(Json& run, const Json& before) {
   const auto is_undecided = [](const Json& c) { return c.value("verdict", "") == "undecided"; };
   for (Json& now : run["claims"])
@@ -84,8 +84,10 @@ int record(const Archive& archive, const std::filesystem::path& folder) {
       const Json* there = before.result(experiment.name, quick);
       Json kept = recorded_form(*result);
       if (there != nullptr && is_stopped(*result)) {
-        if (!is_stopped(*there)) continue;
-        keep_decided(kept, *there);
+        Json now = std::move(kept);
+        kept = is_stopped(*there) ? now : *there;
+        keep_decided(kept, is_stopped(*there) ? *there : now);
+        if (kept == *there) continue;
       }
       const std::filesystem::path place = result_folder(folder, experiment.name, quick);
       std::filesystem::create_directories(place);

@@ -308,11 +308,10 @@ std::string report(const Archive& archive) {
   };
   text += fmt::format(
       "<h1>The papers' claims, measured</h1><p class=soft>{} checkable statements of five papers, each written down "
-      "with the test that decides it before it was measured. A claim is judged by its run at full size where one has "
-      "decided it or come to its end, else by the quick one, which shows that the experiment works and asks "
-      "something.</p><p class=soft>{} runs "
-      "at {} size{}, on {}; {} <code>{}</code>{}. Page made by Pliant {}.</p>",
-      claims().size(), from.runs, listed(from.sizes),
+      "with the test that decides it before it was measured. A claim is judged by its run at full size if one has "
+      "decided it or come to its end; otherwise by the quick run, which shows no more than that the experiment works."
+      "</p><p class=soft>{} runs at {} size{}, on {}; {} <code>{}</code>{}. Page made by Pliant {}.</p>",
+      claims().size(), from.runs, from.sizes.size() > 1 ? "full and quick" : listed(from.sizes),
       from.unfinished > 0 ? fmt::format(", {} of which did not reach their end", from.unfinished) : "",
       listed(from.machines), from.commits.size() == 1 ? "commit" : "commits", listed(from.commits),
       from.commits.size() > 1 ? " (not all of one build)" : "", version());

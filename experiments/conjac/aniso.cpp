@@ -53,6 +53,62 @@ AnisoShape measure_shape(const Model& model, const State& state, double width) {
   return shape;
 }
 
+/// Looked at after every bar: a part that fails on those that are there decides.
+void settle_shapes(Context& context, const std::map<std::string, AnisoShape>& shapes,
+                   const std::map<std::string, State>& ends, bool all_rest, const std::vector<double>& turns) {
+  Decision directions("conjac/fig-5/directions"), helical("conjac/fig-5/helical");
+  const auto has = [&](const char* name) { return shapes.contains(name); };
+  for (const char* name : {"none", "horizontal", "vertical", "diagonal", "helical"})
+    directions.awaits(has(name), fmt::format("fibres: {}", name));
+  for (const char* name : {"helical", "mirrored", "horizontal", "vertical"})
+    helical.awaits(has(name), fmt::format("fibres: {}", name));
+  for (Decision* d : {&directions, &helical}) d->needs(all_rest, "all come to rest");
+  if (has("none")) {
+    directions.needs(shapes.at("none").sunk >= 0.02, "the bar without fibres sinks by 2% or more");
+    if (has("vertical"))
+      directions.at_most("sinking with vertical fibres over that without",
+                         shapes.at("vertical").sunk / shapes.at("none").sunk, 0.8);
+  }
+  if (has("horizontal"))
+    directions.at_most("horizontal fibres: widening along over across",
+                       shapes.at("horizontal").along / shapes.at("horizontal").across, 0.8);
+  if (has("diagonal")) directions.at_least("diagonal fibres: lean over the height", shapes.at("diagonal").lean, 0.005);
+  double lean = 0, nearest = 1e300;
+  for (const char* a : {"horizontal", "vertical", "diagonal", "helical"}) {
+    if (!has(a)) continue;
+    if (std::string_view(a) != "diagonal") lean = std::max(lean, shapes.at(a).lean);
+    for (const char* b : {"horizontal", "vertical", "diagonal", "helical"})
+      if (std::string_view(a) < b && has(b))
+        nearest = std::min(nearest, farthest_node(ends.at(a).x, ends.at(b).x) / kAnisoHeight);
+  }
+  if (shapes.size() > 1) directions.below("lean of the others", lean, 0.001);
+  if (nearest < 1e300) directions.at_least("least distance of two end states over the height", nearest, 0.005);
+  std::string leans;
+  for (const auto& [name, shape] : shapes)
+    leans += fmt::format("{}{} {:.2g}", leans.empty() ? "" : ", ", name, shape.lean);
+  directions.because("lean over the height: " + leans);
+  context.settle(directions);
+  if (has("helical")) {
+    const double turn = shapes.at("helical").turn;
+    int crossings = 0;
+    for (std::size_t k = 1; k < turns.size(); ++k)
+      crossings += (turns[k] - turns.back()) * (turns[k - 1] - turns.back()) < 0 &&
+                   std::abs(turns[k] - turns[k - 1]) > 1e-6 * std::abs(turns.back());
+    helical.at_least("turn of the top, degrees", std::abs(turn), 1)
+        .at_least("crossings of its end value", crossings, 2);
+    double straight = 0;
+    for (const char* name : {"horizontal", "vertical"})
+      if (has(name)) straight = std::max(straight, std::abs(shapes.at(name).turn));
+    if (straight > 0) helical.at_least("over that with straight fibres", std::abs(turn) / straight, 10);
+    if (has("mirrored")) helical.below("mirrored over not mirrored", shapes.at("mirrored").turn / turn, 0);
+    std::string list;
+    for (const auto& [name, shape] : shapes)
+      list += fmt::format("{}{} {:.3f}", list.empty() ? "" : ", ", name, shape.turn);
+    helical.because("turns in degrees: " + list);
+  }
+  context.settle(helical);
+}
+
 void run_aniso(Context& context) {
   const std::vector<int> cells = context.integers("cells");
   const double width = kAnisoHeight * cells.at(0) / cells.at(1);
@@ -62,9 +118,9 @@ void run_aniso(Context& context) {
       {"none", {}},
       {"horizontal", {Kind::uniform, Vec3::UnitX(), centre, 0}},
       {"vertical", {Kind::uniform, Vec3::UnitY(), centre, 0}},
-      {"diagonal", {Kind::uniform, Vec3(1, 1, 0).normalized(), centre, 0}},
       {"helical", {Kind::helical, Vec3::UnitY(), centre, 0.8}},
-      {"mirrored", {Kind::helical, Vec3::UnitY(), centre, -0.8}}};
+      {"mirrored", {Kind::helical, Vec3::UnitY(), centre, -0.8}},
+      {"diagonal", {Kind::uniform, Vec3(1, 1, 0).normalized(), centre, 0}}};
   std::map<std::string, AnisoShape> shapes;
   std::map<std::string, State> ends;
   std::vector<double> turns;
@@ -105,42 +161,8 @@ void run_aniso(Context& context) {
                  {"widening_along_x", shape.along},
                  {"widening_along_z", shape.across},
                  {"turned_degrees", shape.turn}});
+    settle_shapes(context, shapes, ends, all_rest, turns);
   }
-  double nearest = 1e300;
-  for (const char* a : {"horizontal", "vertical", "diagonal", "helical"})
-    for (const char* b : {"horizontal", "vertical", "diagonal", "helical"})
-      if (std::string_view(a) < b) nearest = std::min(nearest, farthest_node(ends[a].x, ends[b].x) / kAnisoHeight);
-  context.decide(
-      Decision("conjac/fig-5/directions")
-          .needs(all_rest, "all come to rest")
-          .needs(shapes["none"].sunk >= 0.02, "the bar without fibres sinks by 2% or more")
-          .at_most("sinking with vertical fibres over that without", shapes["vertical"].sunk / shapes["none"].sunk, 0.8)
-          .at_most("horizontal fibres: widening along over across",
-                   shapes["horizontal"].along / shapes["horizontal"].across, 0.8)
-          .at_least("diagonal fibres: lean over the height", shapes["diagonal"].lean, 0.005)
-          .below("lean of the others",
-                 std::max({shapes["horizontal"].lean, shapes["vertical"].lean, shapes["helical"].lean}), 0.001)
-          .at_least("least distance of two end states over the height", nearest, 0.005)
-          .because(fmt::format("lean over the height: horizontal {:.2g}, vertical {:.2g}, helical {:.2g}, without "
-                               "fibres {:.2g}",
-                               shapes["horizontal"].lean, shapes["vertical"].lean, shapes["helical"].lean,
-                               shapes["none"].lean)));
-  int crossings = 0;
-  for (std::size_t k = 1; k < turns.size(); ++k)
-    crossings += (turns[k] - turns.back()) * (turns[k - 1] - turns.back()) < 0 &&
-                 std::abs(turns[k] - turns[k - 1]) > 1e-6 * std::abs(turns.back());
-  const double turn = shapes["helical"].turn, mirrored = shapes["mirrored"].turn;
-  context.decide(
-      Decision("conjac/fig-5/helical")
-          .needs(all_rest, "all come to rest")
-          .at_least("turn of the top, degrees", std::abs(turn), 1)
-          .at_least("over that with straight fibres",
-                    std::abs(turn) / std::max(std::abs(shapes["horizontal"].turn), std::abs(shapes["vertical"].turn)),
-                    10)
-          .below("mirrored over not mirrored", mirrored / turn, 0)
-          .at_least("crossings of its end value", crossings, 2)
-          .because(fmt::format("turns: helical {:.3f}, mirrored {:.3f}, horizontal {:.3f}, vertical {:.3f} degrees",
-                               turn, mirrored, shapes["horizontal"].turn, shapes["vertical"].turn)));
 }
 
 }  // namespace

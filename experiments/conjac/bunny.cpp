@@ -63,6 +63,8 @@ std::pair<double, double> range_of(const VecX& x) {
   return {low, high};
 }
 
+constexpr double kExplodes = 10;  ///< times the energy of the start
+
 /// What a drop looks like; energy above that of the undeformed body put down as it is held.
 struct Fall {
   bool completed = true;
@@ -72,6 +74,7 @@ struct Fall {
   double rebound = 0;           ///< of the centre of mass after it was lowest, while nothing touches, over the fall
   int touched = 0;              ///< vertices that touched the floor
   int projected = 0;
+  bool explodes() const { return !(growth < kExplodes); }
   bool stable() const { return completed && growth <= 1.1 && last < 1; }
 };
 
@@ -91,17 +94,17 @@ Fall fall(const std::shared_ptr<const Model>& model, double height, double durat
       result.completed = false;
       break;
     }
+    for (Index i = 0; i < model->nodes(); ++i) touched[at(i)] |= node(state.x, i).y() < 0;
+    result.last = (meter.total(state) - offset) / start;
+    result.growth = std::max(result.growth, result.last);
+    if (!(result.growth < kExplodes)) break;
     each(state);
     const auto [low, high] = range_of(state.x);
     const double centre = mean_of(*model, state.x).y();
-    for (Index i = 0; i < model->nodes(); ++i) touched[at(i)] |= node(state.x, i).y() < 0;
     result.squeeze = std::max(result.squeeze, 1 - (high - low) / (high0 - low0));
     result.deepest = std::max(result.deepest, -low);
     if (centre < lowest) lowest = centre, result.rebound = 0;
     if (low > 0) result.rebound = std::max(result.rebound, (centre - lowest) / height);
-    result.last = (meter.total(state) - offset) / start;
-    result.growth = std::max(result.growth, result.last);
-    if (!(result.growth < 10)) break;
   }
   result.touched = static_cast<int>(std::count(touched.begin(), touched.end(), 1));
   return result;
@@ -109,15 +112,19 @@ Fall fall(const std::shared_ptr<const Model>& model, double height, double durat
 
 Fall drop(
     Context& context, const MeshData& mesh, const Vec3& down, double duration, const std::string& nodes = "",
-    const std::function<void(const State&)>& each = [](const State&) {}) {
+    const std::function<void(const State&)>& each = [](const State&) {}, const std::string& solver = "conjac") {
   const MeshData lying = oriented(mesh, down, 0);
   double height = 0;
   for (const Vec3& v : lying.vertices) height = std::max(height, v.y());
   const auto model = on_floor(oriented(mesh, down, height), 0.3);
-  ParameterMap parameters = {
-      {"dynamic_nodes", std::int64_t{8}}, {"beta", 0.5}, {"gamma", 1.0 / 3}, {"tangential", 0.1}};
+  ParameterMap parameters = {{"beta", 0.5}};
+  if (solver == "conjac") {
+    parameters["dynamic_nodes"] = std::int64_t{8};
+    parameters["gamma"] = 1.0 / 3;
+    parameters["tangential"] = 0.1;
+  }
   if (!nodes.empty()) parameters["dynamic"] = nodes;
-  const auto stepper = make_stepper(model, "conjac", as_published("conjac", parameters));
+  const auto stepper = make_stepper(model, solver, as_published(solver, parameters));
   const Fall result = fall(
       model, height, duration,
       [&](State& state, int& projected) {
@@ -126,7 +133,8 @@ Fall drop(
         return report.succeeded() && !context.stopped();
       },
       each);
-  context.row({{"down", fmt::format("{:.2f} {:.2f} {:.2f}", down.x(), down.y(), down.z())},
+  context.row({{"solver", solver},
+               {"down", fmt::format("{:.2f} {:.2f} {:.2f}", down.x(), down.y(), down.z())},
                {"nodes", model->nodes()},
                {"stable", result.stable()},
                {"energy_over_start", result.growth},
@@ -142,7 +150,8 @@ void decide_drops(Context& context, const MeshData& mesh) {
   const std::vector<Vec3> all = {-Vec3::UnitY(), Vec3::UnitX(),  Vec3::UnitZ(),
                                  -Vec3::UnitX(), -Vec3::UnitZ(), Vec3::UnitY()};
   const auto count = static_cast<std::size_t>(context.number("orientations"));
-  Decision stable("conjac/fig-8/stable"), bounces("conjac/fig-8/bounces");
+  Decision stable("conjac/fig-8/stable"), bounces("conjac/fig-8/bounces"), third("conjac/section-3.3/third-is-enough");
+  third.awaits(false, "TWIST, HETERO, ANISO, MUSCLE and BARCUT at these settings in one experiment");
   for (std::size_t k = 0; k < std::min(count, all.size()); ++k) {
     context.progress(0.4 * double(k) / double(count), fmt::format("orientation {}", k + 1));
     const Fall f = drop(context, mesh, all[k], context.number("duration"));
@@ -152,12 +161,29 @@ void decide_drops(Context& context, const MeshData& mesh) {
         .at_most(which + "deepest over the size", f.deepest / kBunnySize, 0.02)
         .because(fmt::format("{}energy grows to {:.2f} and ends at {:.2f} of the start, {} steps projected", which,
                              f.growth, f.last, f.projected));
+    third.needs(f.touched > 0, which + "it touches the floor")
+        .part("BUNNY, " + which + "largest energy over the start", f.growth, "stable", f.stable());
     bounces.needs(f.touched > 0, which + "it touches the floor")
         .at_least(which + "squeeze over the height", f.squeeze, 0.05)
         .at_least(which + "rise of the centre of mass with nothing touching, over the fall", f.rebound, 0.05);
   }
+  if (stable.verdict() == Verdict::fails && !context.stopped()) {
+    // Whether that is due to few dynamic nodes: all of them, in the first orientation.
+    const Fall vanilla = drop(
+        context, mesh, all[0], context.number("duration"), "", [](const State&) {}, "linearly-implicit");
+    const std::string beside = fmt::format(
+        "VANILLA at the same beta falls onto the same floor with {:.3g} times the energy of the start, vertices sink "
+        "by "
+        "{:.3f} of the size; at 1.4 m/s a step of {} s passes the floor by up to {:.3f} of the size before a force of "
+        "its start knows of it",
+        vanilla.growth, vanilla.deepest / kBunnySize, kBunnyStep,
+        std::sqrt(2 * 9.81 * kBunnySize) * kBunnyStep / kBunnySize);
+    stable.because(beside);
+    third.because(beside);
+  }
   context.decide(stable);
   context.decide(bounces);
+  context.decide(third);
 }
 
 void decide_friction_of(Context& context, const MeshData& mesh) {
@@ -234,7 +260,7 @@ void decide_awareness(Context& context, const MeshData& mesh) {
   const auto model = builder.build();
   std::map<bool, Fall> falls;
   for (const bool in_K : {true, false}) {
-    PlainConjac conjac(model, placed_nodes(*model, 8), {.floor = kFloorStiffness, .floor_in_K = in_K});
+    PlainConjac conjac(model, placed_nodes(*model, 8), {.floor = kFloorStiffness, .floor_in_K = in_K, .falls = true});
     falls[in_K] = fall(
         model, height, context.number("duration"),
         [&](State& state, int&) { return !context.stopped() && conjac.step(state, kBunnyStep); }, [](const State&) {});
@@ -246,6 +272,7 @@ void decide_awareness(Context& context, const MeshData& mesh) {
   const Fall &with = falls[true], &without = falls[false];
   context.decide(
       Decision("conjac/section-4/collision-aware")
+          .needs(with.touched > 0 && without.touched > 0, "it touches the floor")
           .part("with contact in K: largest energy over the start", with.growth, "stable", with.stable())
           .at_most("with contact in K: deepest over the size", with.deepest / kBunnySize, 0.02)
           .part("without: deepest over that with it", without.deepest / with.deepest, "at least 2, or unstable",
@@ -352,6 +379,11 @@ void decide_local(Context& context, const MeshData& mesh) {
     const Fall f = drop(context, mesh, (parts[k] - centre).normalized(), context.number("landing"), nodes, look);
     context.row({{"part", k}, {"elements", tets.size()}, {"strained", strained}, {"unexplained", unexplained}});
     decision.needs(f.touched > 0, fmt::format("part {} touches the floor", k + 1))
+        .needs(
+            f.completed && !f.explodes(),
+            fmt::format("the landing on part {} is simulated to its end (its energy grows to {:.3g} times that of the "
+                        "start)",
+                        k + 1, f.growth))
         .at_least(fmt::format("part {}: elements with stretches beyond [0.7, 1.4]", k + 1), strained, 0.05)
         .at_least(fmt::format("part {}: deformation that the best affine map leaves", k + 1), unexplained, 0.2)
         .because(

@@ -131,6 +131,7 @@ bool PlainConjac::step(State& state, double h) {
   next.x += h * next.v;
   for (int k = 0; k < options_.corrections && options_.gamma > 0; ++k) {
     if (k > 0) forces(next.x, f);
+    if (options_.falls) take_off_acceleration(state, next, h, f);
     if (k > 0 && options_.fresh && !factor(next.x)) return false;
     Eigen::MatrixXd b = over_q(f);
     cholesky_.solve(b);
@@ -143,6 +144,17 @@ bool PlainConjac::step(State& state, double h) {
   if (!next.x.allFinite() || !next.v.allFinite()) return false;
   state = std::move(next);
   return true;
+}
+
+void PlainConjac::take_off_acceleration(const State& before, const State& after, double h, VecX& f) const {
+  Vec3 momentum = Vec3::Zero();
+  double mass = 0;
+  for (Index i = 0; i < model_->nodes(); ++i) {
+    const double m = model_->mass().lumped()[i];
+    momentum += m * (node(after.v, i) - node(before.v, i));
+    mass += m;
+  }
+  for (Index i = 0; i < model_->nodes(); ++i) node(f, i) -= model_->mass().lumped()[i] / (h * mass) * momentum;
 }
 
 PlainConjac::Imbalance PlainConjac::imbalance(const State& state) {

@@ -19,6 +19,7 @@ class PlainConjac {
     std::vector<Index> on_plane = {};  ///< nodes whose y velocity multipliers keep at zero
     double floor = 0;                  ///< stiffness of a floor at y = 0 per mass of a node, 1/s^2; 0: none
     bool floor_in_K = true;
+    bool falls = false;  ///< nothing holds the body: corrections in its frame, as in the solver, not as if hung up
   };
   PlainConjac(std::shared_ptr<const Model> model, std::vector<Index> dynamic, Options options);
 
@@ -39,6 +40,8 @@ class PlainConjac {
   void set_boundary(double time, const VecX& x, double h);
   bool factor(const VecX& x);
   void forces(const VecX& x, VecX& f);
+  /// Less what accelerates the body from one state to the next.
+  void take_off_acceleration(const State& before, const State& after, double h, VecX& f) const;
   VecX over_q(VecX f) const { return f.cwiseProduct(is_q_); }
 
   std::shared_ptr<const Model> model_;

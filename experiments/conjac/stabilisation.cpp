@@ -264,14 +264,6 @@ void run_stabilisation(Context& context) {
     decide_gamma(context, *body);
     decide_inversion(context, *find_mesh(context, context.text("scrambled")));
   }
-  Decision third("conjac/section-3.3/third-is-enough");
-  const BarRun bar = run_bar(scene.model(), "conjac", {{"dynamic", axis_nodes(*scene.model(), 4)}, {"gamma", 1.0 / 3}},
-                             kPlainStep, 400, [&] { return context.stopped(); });
-  third.note("TWIST stable", is_stable(scene, scene.model(), bar, kPlainStep))
-      .leave_undecided(
-          "all six scenes are run within one experiment; the other five are in hetero, aniso, muscle, barcut "
-          "and bunny");
-  context.decide(third);
 }
 
 }  // namespace

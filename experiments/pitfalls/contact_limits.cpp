@@ -216,10 +216,10 @@ void decide_jumps(Context& context) {
 }
 
 void run_contact_limits(Context& context) {
-  decide_jumps(context);
-  decide_nanometres(context);
+  if (context.wants({"pitfalls/section-10.4/barrier-hessian-jumps"})) decide_jumps(context);
+  if (context.wants({"pitfalls/section-10.3/sub-nanometre"})) decide_nanometres(context);
   if (context.stopped()) return;
-  decide_spread(context);
+  if (context.wants({"pitfalls/section-9.2/counts-vary"})) decide_spread(context);
   Decision area("pitfalls/section-9.2/area-weighting");
   context.decide(area.leave_undecided("a run without weights by area: the engine's barrier always has them"));
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 
 namespace pliant::experiments {

@@ -431,14 +431,8 @@ void study_lengths(Context& context) {
   context.decide(shorter);
 }
 
-/// From the quickest to the longest.
-void run_newton_theory(Context& context) {
-  study_affine_invariance(context);
-  study_smaller_step(context);
-  context.decide(Decision("pitfalls/section-8.2/near-singular-small-step")
-                     .leave_undecided("a search for such a state: the paper describes none"));
-  study_definiteness(context);
-  if (context.stopped()) return;
+/// Single steps from states late in the twist.
+void study_single_steps(Context& context) {
   NewtonTrial trial;
   trial.model = twisting_beam_model({.cells = static_cast<int>(context.number("cells"))});
   trial.options = elastic_options("N", 0.01);
@@ -451,10 +445,21 @@ void run_newton_theory(Context& context) {
       states.push_back(state);
   };
   run_trial(context, trial, {{"study", "states late in the twist"}}, 0.05, 0.15);
+  if (!context.stopped()) study_convergence(context, trial.model, states);
+}
+
+/// From the quickest to the longest.
+void run_newton_theory(Context& context) {
+  if (context.wants({"pitfalls/section-3.2.1/affine-invariance"})) study_affine_invariance(context);
+  if (context.wants({"pitfalls/section-6/h-beta-is-smaller-step"})) study_smaller_step(context);
+  context.decide(Decision("pitfalls/section-8.2/near-singular-small-step")
+                     .leave_undecided("a search for such a state: the paper describes none"));
+  if (context.wants({"pitfalls/section-6/always-becomes-definite"})) study_definiteness(context);
   if (context.stopped()) return;
-  study_convergence(context, trial.model, states);
+  if (context.wants({"pitfalls/section-1/local-convergence-order", "pitfalls/section-8.2/newton-step-estimates-error"}))
+    study_single_steps(context);
   if (context.stopped()) return;
-  study_lengths(context);
+  if (context.wants({"pitfalls/section-8.2/pn-steps-shorter"})) study_lengths(context);
 }
 
 }  // namespace

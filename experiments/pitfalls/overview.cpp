@@ -75,6 +75,7 @@ class Table {
       if (result == nullptr) continue;
       for (const Json& row : result->at("rows")) {
         if (text_of(row, "line_search") != "robust" || row.contains("seed") || !c.is_row(row)) continue;
+        if (text_of(row, "solver") == "N") set_ups_.try_emplace(c.name, row);
         if (text_of(row, "outcome") == "stopped") continue;
         const double eps_a = number_of(row, "eps_a"), eps_d = number_of(row, "eps_d");
         Entry& entry = entries_[{c.name, std::isnan(eps_a) ? eps_d < 1e-3 : eps_a < 0.1, text_of(row, "solver")}];
@@ -87,6 +88,11 @@ class Table {
   const Entry* find(const std::string& name, bool fine, const std::string& solver) const {
     const auto found = entries_.find({name, fine, solver});
     return found == entries_.end() ? nullptr : &found->second;
+  }
+  /// A row of a run of N, be it a stopped one: the set-up is the same from the first step on.
+  const Json* set_up(const std::string& name) const {
+    const auto found = set_ups_.find(name);
+    return found == set_ups_.end() ? nullptr : &found->second;
   }
   /// The pairs of a case and a tolerance that all four solvers were run in.
   std::vector<std::pair<const Case*, bool>> pairs() const {
@@ -120,6 +126,7 @@ class Table {
   Archive archive_;
   bool quick_;
   std::map<std::tuple<std::string, bool, std::string>, Entry> entries_;
+  std::map<std::string, Json> set_ups_;
   std::set<std::string> missing_;
 };
 
@@ -325,19 +332,18 @@ void decide_table_1(Context& context, const Table& table) {
   for (const Printed& p : printed) {
     const Case& c =
         *std::find_if(section_10().begin(), section_10().end(), [&](const Case& k) { return k.name == p.name; });
-    const Entry* entry = table.find(p.name, false, "N");
-    parameters.awaits(entry != nullptr, fmt::format("a run of the {}", p.name));
-    if (entry == nullptr) continue;
+    const Json* row = table.set_up(p.name);
+    parameters.awaits(row != nullptr, fmt::format("a run of the {}", p.name));
+    if (row == nullptr) continue;
     for (const auto& [key, value] : p.values) {
       // The rollers are obstacles whose motion is prescribed: there is no penalty to compare.
-      const double own = number_of(entry->row, key.c_str());
+      const double own = number_of(*row, key.c_str());
       parameters.part(fmt::format("{}, {}", key, p.name), std::isnan(own) ? 0 : own, fmt::format("{:g}", value),
                       std::abs(own / value - 1) < 1e-6 || own == value);
     }
-    parameters.part(fmt::format("time step, {}", p.name), number_of(entry->row, "dt"), fmt::format("{:g}", c.dt),
-                    std::abs(number_of(entry->row, "dt") / c.dt - 1) < 1e-9);
-    if (!context.quick())
-      parameters.equal(fmt::format("steps, {}", p.name), number_of(entry->row, "planned_steps"), c.steps);
+    parameters.part(fmt::format("time step, {}", p.name), number_of(*row, "dt"), fmt::format("{:g}", c.dt),
+                    std::abs(number_of(*row, "dt") / c.dt - 1) < 1e-9);
+    if (!context.quick()) parameters.equal(fmt::format("steps, {}", p.name), number_of(*row, "planned_steps"), c.steps);
   }
   if (parameters.verdict() == Verdict::fails)
     parameters.because("the rollers are obstacles with a prescribed motion, so that they have no penalty");

@@ -29,12 +29,15 @@ void run_spinning_block(Context& context) {
   double done = 0;
   for (const char* search : {"armijo", "robust"})
     for (const std::string& solver : newton_names()) {
-      Simulation simulation{
-          model,
-          solver,
-          {{"tolerance", 1e-4}, {"line_search", search}, {"turning", "linear"}, {"acceleration_mass", "factorised"}},
-          1.0 / 60,
-          static_cast<int>(context.number("steps"))};
+      Simulation simulation{model,
+                            solver,
+                            {{"tolerance", 1e-4},
+                             {"line_search", search},
+                             {"turning", "linear"},
+                             {"long_steps", "never"},
+                             {"acceleration_mass", "factorised"}},
+                            1.0 / 60,
+                            static_cast<int>(context.number("steps"))};
       const Totals totals = simulate(
           simulation,
           [&](double share) { context.progress((done + share) / 8, fmt::format("{}, {}", solver, search)); },

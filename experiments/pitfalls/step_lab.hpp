@@ -1,5 +1,6 @@
 #pragma once
 
+#include "pliant/sim/contact/contact_step.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/solvers/newton/newton_minimiser.hpp"
 #include "pliant/solvers/newton/newton_system.hpp"

@@ -30,6 +30,7 @@ NewtonOptions printed_options(const std::string& solver) {
   options.linear.solver = LinearSolver::direct;
   options.bounds_kinetic_step = false;
   options.turning = Turning::linear;
+  options.long_steps = LongSteps::never;
   options.start = NewtonStart::last_positions;
   return options;
 }

@@ -297,12 +297,19 @@ void run_twisting_beam(Context& context) {
   };
   // In the order in which counterexamples cost least, the coarser beam first.
   const int coarse = twists.cells().front();
-  for (const char* solver : {"PDN", "N", "KN", "PN"}) run({coarse, kTwistLarge, kTwistFine, solver, ""});
-  if (!context.quick()) run({coarse, kTwistLarge, kTwistFine, "N", "direct"});
+  const bool large =
+      context.wants({"pitfalls/table-2/h-1-3", "pitfalls/table-2/h-1-3/order", "pitfalls/table-2/h-1-3/kn-over-pdn",
+                     "pitfalls/table-2/h-1-3/pn-over-pdn", "pitfalls/table-2/h-1-3/newton-order-of-magnitude"});
+  for (const char* solver : {"N", "PDN", "KN", "PN"})
+    if (large || *solver == 'N') run({coarse, kTwistLarge, kTwistFine, solver, ""});
+  if (!context.quick() && context.wants({"pitfalls/section-10.2.2/direct-inverts"}))
+    run({coarse, kTwistLarge, kTwistFine, "N", "direct"});
   run_fig_9(context.quick() ? std::vector<std::string>{"N", "PN"} : std::vector<std::string>{"N", "PDN", "KN"},
             kTwistFine);
   if (context.stopped()) return;
-  run_variants(context, twists);
+  if (context.wants({"pitfalls/section-5/countdown", "pitfalls/section-5/alpha-heuristic",
+                     "pitfalls/section-6/thresholds-matter-little"}))
+    run_variants(context, twists);
   for (const double dt : {kTwistLarge, kTwistModerate})
     for (const char* solver : {"N", "PDN", "KN"}) run({coarse, dt, kTwistCoarse, solver, ""});
   for (const double dt : {kTwistLarge, kTwistModerate})

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "experiments/measure.hpp"
+#include "experiments/other_load.hpp"
 #include "experiments/pxpbd/pxpbd.hpp"
 #include "experiments/pxpbd/sweeps.hpp"
 #include "pliant/math/svd3.hpp"
@@ -172,24 +173,21 @@ void decide_parallel(Context& context, Index cells) {
   Decision decision("pxpbd/section-4/parallel");
   const HardStep step = stretched_step(cells, 4, "fixed-corotated", 1.2);
   VecX ends[2];
-  std::vector<double> wall[2], idle;
+  std::vector<double> wall[2];
+  const OtherLoad others;
   for (int threads : {1, 2}) {
     const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads));
     const auto stepper = make_stepper(step.model, "fp-pxpbd", sweeps_alone({{"iterations", std::int64_t{4}}}));
     State state = step.start;
     for (int k = 0; k < static_cast<int>(context.number("parallel_steps")); ++k) {
       const auto begin = std::chrono::steady_clock::now();
-      const ProcessorTime clock(ProcessorTime::Of::program);
       stepper->step(state, kPaperStep);
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      wall[threads - 1].push_back(seconds);
-      if (threads == 1) idle.push_back(clock.seconds() / seconds);
+      wall[threads - 1].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     }
     ends[threads - 1] = state.x;
   }
-  decision
-      .needs(median(idle) > 0.9,
-             fmt::format("the machine has a core to spare (one thread got {:.0f}% of one)", 100 * median(idle)))
+  const double busy = others.cores();
+  decision.needs(busy <= 0.1, fmt::format("two free cores (other programs kept {:.2g} busy)", busy))
       .equal("largest difference of one and two threads, m", (ends[0] - ends[1]).cwiseAbs().maxCoeff(), 0)
       .at_least("speed of two threads over one", median(wall[0]) / median(wall[1]), 1.5);
   if (decision.verdict() == Verdict::fails)
@@ -200,6 +198,12 @@ void decide_parallel(Context& context, Index cells) {
 
 void run_cost(Context& context) {
   const auto base = static_cast<Index>(context.number("cells")), large = static_cast<Index>(context.number("large"));
+  if (context.wants({"pxpbd/section-4/parallel"})) decide_parallel(context, large);
+  if (!context.wants({"pxpbd/table-1/residual-row", "pxpbd/table-1/equal-budget-row", "pxpbd/table-1/hyperelastic-row",
+                      "pxpbd/section-3.3.5/svd-dominates", "pxpbd/section-3.3.5/comparable-speed",
+                      "pxpbd/section-3.3.5/inner-iterations", "pxpbd/section-3.3.5/low-rank-pays",
+                      "pxpbd/section-3.3.2/small-modification", "pxpbd/section-6/fp-local-cost"}))
+    return;
   std::vector<TimedMethod> methods = {
       {"xpbd", "xpbd", {}}, {"b-pxpbd", "b-pxpbd", {{"zeta", 0.5}}}, {"fp-pxpbd", "fp-pxpbd", {}}};
   std::map<Index, std::map<std::string, double>> times;
@@ -214,7 +218,6 @@ void run_cost(Context& context) {
   decide_rows(context, times, base, large);
   decide_local(context, static_cast<Index>(context.number("local_cells")),
                static_cast<std::int64_t>(context.number("sweeps")), times[base]);
-  decide_parallel(context, large);
 }
 
 }  // namespace

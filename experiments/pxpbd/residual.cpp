@@ -226,6 +226,7 @@ void run_residual(Context& context) {
     if (judged[k].count() > judged[best].count()) best = k;
   }
   const auto decide = [&](const std::string& id, bool Judged::*what, auto&& number, const std::string& asked) {
+    if (!context.wants({("pxpbd/" + id).c_str()})) return;
     Decision decision("pxpbd/" + id);
     Json held = Json::array();
     for (std::size_t k = 0; k < scan.size(); ++k)
@@ -269,9 +270,11 @@ void run_residual(Context& context) {
   decide(
       "fig-3a/secondary-falls", &Judged::secondary, [](const StepCurves& c) { return c.xpbd.secondary.back(); },
       "secondary at most 1e-6 and falling, primal within 5% of sweep 100 and within 20% of r");
-  decide_inclusion(context, scan[best].steps[0], scan[best].curves[0].xpbd,
-                   static_cast<int>(context.number("inclusion_sweeps")));
-  if (!context.stopped()) decide_newton(context, scan[best]);
+  if (context.wants({"pxpbd/abstract/rivals-newton", "pxpbd/section-1/newton-fewest-iterations"}))
+    decide_newton(context, scan[best]);
+  if (!context.stopped() && context.wants({"pxpbd/fig-3b/inclusion-unstable"}))
+    decide_inclusion(context, scan[best].steps[0], scan[best].curves[0].xpbd,
+                     static_cast<int>(context.number("inclusion_sweeps")));
 }
 
 }  // namespace

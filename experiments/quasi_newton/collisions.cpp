@@ -207,8 +207,8 @@ void decide_history(Context& context, const TorusScene& torus, const TorusRun& r
 void run_collisions(Context& context) {
   const auto ball = find_mesh(context, "sphere");
   if (!ball) return decide_without_meshes(context, "quasi-newton/collisions");
-  decide_glue(context, *ball);
-  decide_soft(context, *ball);
+  if (context.wants({"quasi-newton/section-4.3/no-glue"})) decide_glue(context, *ball);
+  if (context.wants({"quasi-newton/section-6/soft-collisions"})) decide_soft(context, *ball);
   const TorusScene torus = torus_scene(*find_mesh(context, context.text("body")), 1, context.number("seconds"));
   const TorusRun run = squeeze_through(context, torus, static_cast<int>(context.number("frames")));
   // The deformed body far from every obstacle: the frames of contact, carried away.
@@ -220,8 +220,8 @@ void run_collisions(Context& context) {
     apart.push_back(state);
   }
   if (context.stopped()) return;
-  decide_cycling(context, torus, run);
-  decide_history(context, torus, run, apart);
+  if (context.wants({"quasi-newton/section-5/history-with-collisions"})) decide_history(context, torus, run, apart);
+  if (context.wants({"quasi-newton/section-6/no-cycling"})) decide_cycling(context, torus, run);
 }
 
 }  // namespace

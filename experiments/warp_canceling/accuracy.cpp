@@ -18,8 +18,8 @@ constexpr double kAccuracyStep = 0.01;
 constexpr double kLength = 1.66;  ///< diagonal of the bar, m
 
 void run_accuracy(Context& context) {
-  decide_conditioning(context);
-  decide_poor_elements(context);
+  if (context.wants({"warp-canceling/section-5.1/conditioning-does-not-matter"})) decide_conditioning(context);
+  if (context.wants({"warp-canceling/section-5.1/poor-elements"})) decide_poor_elements(context);
   decide_trade_offs(context);
   if (context.stopped()) return;
   const auto steps = static_cast<int>(context.number("seconds") / kAccuracyStep);

@@ -275,13 +275,15 @@ void decide_separators(Context& context) {
 
 void run_factor(Context& context) {
   const auto model = sculpture(static_cast<Index>(context.number("across")), 5e6);
-  decide_locality(context, model);
-  context.progress(0.1, "partial and whole");
-  decide_partial(context, model, static_cast<int>(context.number("steps")));
-  context.progress(0.5, "cost");
-  decide_worst_case(context, model);
-  context.progress(0.7, "separators");
-  decide_separators(context);
+  if (context.wants({"warp-canceling/section-4.3/separator-size"})) decide_separators(context);
+  context.progress(0.05, "locality");
+  if (context.wants({"warp-canceling/section-4.3/locality"})) decide_locality(context, model);
+  context.progress(0.1, "cost");
+  if (context.wants({"warp-canceling/section-4.3/worst-case-and-kept-blocks"})) decide_worst_case(context, model);
+  // The frames take nearly all of the time.
+  context.progress(0.2, "partial and whole");
+  if (context.wants({"warp-canceling/section-4.3/partial-equals-full"}))
+    decide_partial(context, model, static_cast<int>(context.number("steps")));
 }
 
 /// Section 6: megabytes of matrix, factor and kept update blocks, by analysis alone.

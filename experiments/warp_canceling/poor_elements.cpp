@@ -154,6 +154,7 @@ void decide_poor_elements(Context& context) {
                                : std::numeric_limits<double>::quiet_NaN();
   };
   std::map<const Model*, double> of_the_good;
+  std::size_t looked_at = 0;
   Decision decision(id);
   for (const Dropped& d : dropped) {
     context.progress(0.8, d.name);
@@ -186,8 +187,10 @@ void decide_poor_elements(Context& context) {
         .because(fmt::format("{}: deviation {:.2g}, {:.0f} iterations of CG beside {:.0f}; factor and solution take "
                              "{:.2f} of the time for a well-conditioned matrix of the same pattern",
                              d.name, std::min(wc.deviation, 1e9), iterations, good, again / same_time));
+    ++looked_at;
+    if (context.stopped() || decision.verdict() == Verdict::fails) break;  // one body decides
   }
-  context.decide(decision);
+  context.decide(decision.awaits(looked_at == dropped.size(), "the other bodies"));
 }
 
 }  // namespace pliant::experiments

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "pliant/base/stopwatch.hpp"
+
 namespace pliant::experiments {
 
 double Measured::mean(const std::string& name) const {
@@ -17,6 +19,12 @@ Decision& needs_a_core(Decision& decision, const Measured& measured) {
   const double share = measured.total_cpu_ms / measured.total_ms;
   return decision.needs(share >= 0.9,
                         fmt::format("the machine has a core to spare (the run got {:.0f}% of one)", 100 * share));
+}
+
+std::string timed_by() {
+  return stage_clock() == StageClock::processor
+             ? "stages are timed by processor time"
+             : "stages are timed by the clock, which other programs on the machine disturb";
 }
 
 namespace {

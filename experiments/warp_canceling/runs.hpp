@@ -35,8 +35,11 @@ struct Measured {
   double mean_ms(const std::string& stage) const { return 1e3 * mean("seconds_" + stage); }
 };
 
-/// Stages are timed by the clock: what a claim says of them needs a core that other programs leave alone.
+/// Where stages are timed by the clock, what a claim says of them needs a core that other programs leave alone. By
+/// processor time, as with --threads 1, it does not.
 Decision& needs_a_core(Decision& decision, const Measured& measured);
+/// What stages were timed by, for the reason of a verdict.
+std::string timed_by();
 
 /// One method at work, step by step, so that several can be run side by side.
 class MethodRun {

@@ -33,51 +33,56 @@ double left_over(const WarpCancelingStepper& stepper) {
   return worst;
 }
 
+constexpr double kQuality = 5e-3;  ///< tau, N s
+
 void decide_quality(Context& context) {
-  constexpr double kTau = 5e-3;
   const auto model = sculpture(static_cast<Index>(context.number("across")), 5e6);
   int missed = 0, orphans = 0, partly = 0, frame = 0;
-  // A budget that never binds makes the schedule learn costs.
-  Method method = paper_wc(kTau);
-  method.parameters["schedule"] = std::string("target-time");
-  method.parameters["budget_share"] = 1.0;
-  std::optional<Schedule> before;
-  std::vector<double> ratios;
-  std::map<std::size_t, std::vector<double>> seconds;
-  const auto look = [&](const MethodRun& run, bool costs) {
+  const auto look = [&](const MethodRun& run) {
     const WarpCancelingStepper& stepper = stepper_of(run);
     const auto marked = stepper.refreshed();
     const auto count = std::count(marked.begin(), marked.end(), std::uint8_t{1});
-    if (costs) {
-      const double spent = figure_of(run, "seconds_cholesky_update");
-      if (before && count > 0 && spent > 0) ratios.push_back(before->predicted(marked) / spent);
-      before = stepper.schedule();
-      const auto all = stepper.factor().supernode_costs();
-      for (std::size_t s = 0; s < all.size(); ++s)
-        if (marked[s]) seconds[s].push_back(all[s].seconds);
-      return;
-    }
     if (frame++ == 0) return;
     for (std::size_t s = 0; s < marked.size(); ++s) {
-      if (!marked[s] && stepper.badness()[s] > kTau) ++missed;
+      if (!marked[s] && stepper.badness()[s] > kQuality) ++missed;
       const Index parent = stepper.partition().parent[s];
       if (marked[s] && parent >= 0 && !marked[at(parent)]) ++orphans;
     }
     partly += count > 0 && count < static_cast<std::ptrdiff_t>(marked.size());
   };
   const int steps = static_cast<int>(context.number("steps"));
-  const Frames quality =
-      record(context, model, paper_wc(kTau), 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, false); });
-  context.row({{"tau", kTau}, {"missed", missed}, {"orphans", orphans}, {"frames_with_some", partly}});
+  const Frames quality = record(context, model, paper_wc(kQuality), 0.01, steps, nullptr, 1e300, look);
+  context.row({{"tau", kQuality}, {"missed", missed}, {"orphans", orphans}, {"frames_with_some", partly}});
   context.decide(
       Decision("warp-canceling/section-4.4/target-quality-bound")
           .needs(quality.completed, "all frames complete")
           .needs(partly >= 50, fmt::format("50 frames in which some but not all is marked ({} there were)", partly))
           .equal("supernodes with an element worse than tau that are left alone", missed, 0)
           .equal("marked supernodes whose parent is not", orphans, 0));
-  context.progress(0.4, "costs");
-  const Frames timed =
-      record(context, model, method, 0.01, steps, nullptr, 1e300, [&](const MethodRun& r) { look(r, true); });
+}
+
+void decide_costs(Context& context) {
+  const auto model = sculpture(static_cast<Index>(context.number("across")), 5e6);
+  // A budget that never binds makes the schedule learn costs.
+  Method method = paper_wc(kQuality);
+  method.parameters["schedule"] = std::string("target-time");
+  method.parameters["budget_share"] = 1.0;
+  std::optional<Schedule> before;
+  std::vector<double> ratios;
+  std::map<std::size_t, std::vector<double>> seconds;
+  const auto look = [&](const MethodRun& run) {
+    const WarpCancelingStepper& stepper = stepper_of(run);
+    const auto marked = stepper.refreshed();
+    const double spent = figure_of(run, "seconds_cholesky_update");
+    const bool any = std::find(marked.begin(), marked.end(), std::uint8_t{1}) != marked.end();
+    if (before && any && spent > 0) ratios.push_back(before->predicted(marked) / spent);
+    before = stepper.schedule();
+    const auto all = stepper.factor().supernode_costs();
+    for (std::size_t s = 0; s < all.size(); ++s)
+      if (marked[s]) seconds[s].push_back(all[s].seconds);
+  };
+  const int steps = static_cast<int>(context.number("steps"));
+  const Frames timed = record(context, model, method, 0.01, steps, nullptr, 1e300, look);
   double variation = 0, weight = 0;
   for (const auto& [s, times] : seconds) {
     double mean = 0, square = 0;
@@ -97,7 +102,7 @@ void decide_quality(Context& context) {
                      .at_most("variation of a supernode's time over its mean, weighted by time",
                               weight > 0 ? variation / weight : std::numeric_limits<double>::quiet_NaN(), 0.25)
                      .at_least("share of updates predicted to within 0.8 and 1.25", within, 0.9)
-                     .because("times are of the clock: other programs on the machine disturb them"));
+                     .because(timed_by()));
 }
 
 void decide_budgets_kept(Context& context, const std::shared_ptr<const Model>& torus, int steps) {
@@ -131,8 +136,7 @@ void decide_budgets_kept(Context& context, const std::shared_ptr<const Model>& t
         .needs(2 * exceeds >= frames, which + "the unlimited schedule exceeds the budget in half of the frames")
         .at_least(which + "frames within 1.1 of the budget", double(kept) / std::max(1, frames), 0.95)
         .at_least(which + "frames that use half of it", double(used) / std::max(1, frames), 0.5)
-        .because(fmt::format("{}{} of {} frames kept it by the clock, with other programs on the machine", which, kept,
-                             frames));
+        .because(fmt::format("{}{} of {} frames kept it; {}", which, kept, frames, timed_by()));
   }
   context.decide(decision);
 }
@@ -169,11 +173,12 @@ void decide_worst_error(Context& context, const std::shared_ptr<const Model>& to
 void run_schedules(Context& context) {
   const auto torus = three_torus(static_cast<Index>(context.number("cells")), 1e6);
   const int steps = static_cast<int>(context.number("torus_steps"));
-  context.progress(0, "target quality");
-  decide_quality(context);
-  context.progress(0.7, "budgets");
-  decide_budgets_kept(context, torus, steps);
-  decide_worst_error(context, torus, steps);
+  context.progress(0, "budgets");
+  if (context.wants({"warp-canceling/section-4.4/target-time-budget"})) decide_budgets_kept(context, torus, steps);
+  if (context.wants({"warp-canceling/section-4.4/target-time-worst-error"})) decide_worst_error(context, torus, steps);
+  context.progress(0.3, "target quality and costs");
+  if (context.wants({"warp-canceling/section-4.4/target-quality-bound"})) decide_quality(context);
+  if (context.wants({"warp-canceling/section-4.4/cost-predictable"})) decide_costs(context);
   context.decide(
       Decision("warp-canceling/section-4.4/damping-variants")
           .leave_undecided(

@@ -243,8 +243,7 @@ class SculptureTable {
         only.at_most(fmt::format("{}: change from E 5e7 to 5e8", stage), std::abs(change - 1), 0.1);
       }
       only.at_least("matrix and Cholesky update, E 5e7 over 5e8", updates(*b) / updates(*c), 1.8)
-          .because(fmt::format("updates take {:.2f} and {:.2f} ms; stages are timed by the clock", updates(*b),
-                               updates(*c)));
+          .because(fmt::format("updates take {:.2f} and {:.2f} ms; {}", updates(*b), updates(*c), timed_by()));
     }
     context_.settle(only);
   }
@@ -383,13 +382,19 @@ void run_sculpture_drop(Context& context) {
   SculptureTable table(context);
   CountedIterations iterations(context);
   const std::size_t sizes = context.integers("across").size();
-  for (std::size_t size = 0; size < sizes; ++size) {
+  constexpr const char* kIterations = "warp-canceling/section-5.2/cg-iterations-grow";
+  const auto own = claims_of("warp-canceling/sculpture");
+  const bool times = std::any_of(
+      own.begin(), own.end(), [&](const Claim* c) { return c->id != kIterations && context.wants({c->id.c_str()}); });
+  if (!times) iterations.count(iterations.sizes().front());
+  for (std::size_t size = 0; times && size < sizes; ++size) {
     for (double young : context.numbers(size == 0 ? "young" : "medium_young")) {
       if (context.stopped()) return;
       table.add(size, young);
     }
-    if (size == 0) iterations.count(iterations.sizes().front());
+    if (size == 0 && context.wants({kIterations})) iterations.count(iterations.sizes().front());
   }
+  if (!context.wants({kIterations})) return;
   context.progress(0.9, "iterations");
   for (std::size_t k = 1; k < iterations.sizes().size(); ++k) iterations.count(iterations.sizes()[k]);
 }

@@ -279,6 +279,11 @@ void decide_symmetry(Context& context, const std::shared_ptr<const Model>& bar) 
 }
 
 void run_warping(Context& context) {
+  constexpr const char* kErrors = "warp-canceling/section-6/errors-less-than-stiffness-warping";
+  const auto own = claims_of("warp-canceling/warping");
+  if (std::none_of(own.begin(), own.end(),
+                   [&](const Claim* c) { return c->id != kErrors && context.wants({c->id.c_str()}); }))
+    return decide_errors(context);
   const auto bar = free_bar(static_cast<Index>(context.number("bar")), 5e6);
   decide_exact(context, bar);
   decide_relative_rotation(context, bar);
