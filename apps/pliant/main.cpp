@@ -6,9 +6,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <initializer_list>
 #include <new>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -130,6 +132,11 @@ int run(int argc, char** argv) {
   return exit_code;
 }
 
+int lacks_a_thread(const std::exception& error) {
+  spdlog::error("the system has no further thread for this: {}; try --threads 1, or more memory", error.what());
+  return kRunFailed;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -150,10 +157,7 @@ int main(int argc, char** argv) try {
     spdlog::error("{}", error.what());
     return kBadInput;
   } catch (const std::system_error& error) {
-    if (error.code() == std::errc::resource_unavailable_try_again) {
-      spdlog::error("the system has no further thread for this: {}; try --threads 1, or more memory", error.what());
-      return kRunFailed;
-    }
+    if (error.code() == std::errc::resource_unavailable_try_again) return lacks_a_thread(error);
     spdlog::error("{}\nfree some space or choose another folder with --out; what was written before is intact",
                   error.what());
     return kRunFailed;
@@ -162,6 +166,9 @@ int main(int argc, char** argv) try {
     std::fputs("error: out of memory; use a coarser mesh or a lower order\n", stderr);
     return kRunFailed;
   } catch (const std::exception& error) {
+    if (std::string_view(error.what()).find("pthread_create") !=
+        std::string_view::npos)  // oneTBB's, of no type of its own
+      return lacks_a_thread(error);
     spdlog::error("{}", error.what());
     return kRunFailed;
   }

@@ -165,6 +165,27 @@ TEST(Reliability, TooLittleMemoryIsSaidWhateverTheSolverAndNeverHangs) {
   EXPECT_GE(refused, 1);
 }
 
+TEST(Reliability, WhateverMemoryEndsAtItIsSaidSo) {
+  if (PLIANT_IS_SANITIZED) GTEST_SKIP() << "a sanitizer reserves terabytes of addresses for itself";
+  const auto folder = fresh_folder("memory_everywhere");
+  const auto scene = write_file(folder / "beam.toml", beam("", "[32, 10, 10]"));
+  int refused = 0;
+  // From what the libraries need to what the run does: threads, frames and matrices are where it ends.
+  for (int kilobytes = 32'000; kilobytes < 64'000; kilobytes += 400) {
+    Limits limits;
+    limits.addresses = static_cast<rlim_t>(kilobytes) << 10U;
+    Program program(folder, {"run", scene, "--out", folder / "out", "--force", "--frames", "1", "--threads", "2"},
+                    limits);
+    const Ended result = program.wait();
+    EXPECT_TRUE(result.code == 0 || result.code == 1 || result.code == 127)
+        << kilobytes << " kB: signal " << result.signal << ", " << result.err;
+    if (result.code != 1) continue;
+    ++refused;
+    EXPECT_TRUE(says(result.err, "memory")) << kilobytes << " kB: " << result.err;
+  }
+  EXPECT_GE(refused, 10);
+}
+
 TEST(Reliability, ScenesThatAreNoneAreRefusedAtOnce) {
   const auto folder = fresh_folder("hostile");
   std::string dotted = "a";

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cassert>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -33,6 +34,7 @@ std::string compress_block(std::string_view bytes) {
   const int status =
       compress2(reinterpret_cast<Bytef*>(result.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
                 static_cast<uLong>(bytes.size()), Z_BEST_SPEED);
+  if (status == Z_MEM_ERROR) throw std::bad_alloc();
   if (status != Z_OK) throw std::runtime_error("zlib could not compress a block");
   result.resize(size);
   return result;
