@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 #include "commands.hpp"
 
@@ -29,6 +30,8 @@ bool is_lack_of_memory() noexcept {
     std::rethrow_exception(reason);
   } catch (const std::bad_alloc&) {
     return true;
+  } catch (const std::exception& error) {
+    return is_lack_of_a_thread(error);
   } catch (...) {
     return false;
   }
@@ -44,6 +47,13 @@ void on_terminate() {
 }
 
 }  // namespace
+
+bool is_lack_of_a_thread(const std::exception& error) {
+  const auto* said = dynamic_cast<const std::system_error*>(&error);
+  return (said && said->code() == std::errc::resource_unavailable_try_again) ||
+         std::string_view(error.what()).find("pthread_create") !=
+             std::string_view::npos;  // oneTBB's, of no type of its own
+}
 
 void make_lack_of_memory_an_outcome() {
   std::set_new_handler(on_shortage);

@@ -10,7 +10,6 @@
 #include <initializer_list>
 #include <new>
 #include <span>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -157,7 +156,7 @@ int main(int argc, char** argv) try {
     spdlog::error("{}", error.what());
     return kBadInput;
   } catch (const std::system_error& error) {
-    if (error.code() == std::errc::resource_unavailable_try_again) return lacks_a_thread(error);
+    if (pliant::app::is_lack_of_a_thread(error)) return lacks_a_thread(error);
     spdlog::error("{}\nfree some space or choose another folder with --out; what was written before is intact",
                   error.what());
     return kRunFailed;
@@ -166,9 +165,7 @@ int main(int argc, char** argv) try {
     std::fputs("error: out of memory; use a coarser mesh or a lower order\n", stderr);
     return kRunFailed;
   } catch (const std::exception& error) {
-    if (std::string_view(error.what()).find("pthread_create") !=
-        std::string_view::npos)  // oneTBB's, of no type of its own
-      return lacks_a_thread(error);
+    if (pliant::app::is_lack_of_a_thread(error)) return lacks_a_thread(error);
     spdlog::error("{}", error.what());
     return kRunFailed;
   }
