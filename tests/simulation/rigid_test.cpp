@@ -124,6 +124,23 @@ TEST_P(RigidBodiesOfEverySolver, ABoxLandsOnTheFloorAndLiesThere) {
   for (Index i = simulation.model()->nodes(); i < all.size() / 3; ++i) EXPECT_GT(node(all, i).y(), 0);
 }
 
+TEST_P(RigidBodiesOfEverySolver, AForceAtOneEndTurnsABoxInShortStepsToo) {
+  const auto spun = [](const std::string& solver) {
+    Simulation simulation(parse_scene(
+        "[simulation]\ndt = 0.002\nframes = 150\ngravity = [0, 0, 0]\n[[rigid]]\ndensity = 500\nbox = {size = [0.4, "
+        "0.1, 0.1]}\n[[load]]\nwhere = \"x-max\"\nforce = [0, 2, 0]\n",
+        "pulled", ".", {{}, solver}));
+    for (int step = 0; step < 150; ++step) {
+      const StepReport report = simulation.step();
+      EXPECT_TRUE(report.advanced()) << step << ": " << report.detail;
+    }
+    return angular_momentum_of(simulation).z();
+  };
+  const double expected = spun("newton");
+  EXPECT_GT(expected, 0.1);
+  EXPECT_NEAR(spun(GetParam()), expected, 0.01 * expected);
+}
+
 /// A rod that swings from the world, a second one from its end, and a soft ball on that one.
 constexpr const char* kDoublePendulum = R"(
 [simulation]

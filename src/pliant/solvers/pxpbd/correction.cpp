@@ -16,6 +16,14 @@ NewtonOptions newton_options() {
   return options;
 }
 
+/// The share of the tolerance that a step of length h may leave undone. An acceleration that every step leaves out moves a
+/// body by as much in the end, however short the steps are: lengths that may be left go with h^2, those of longer
+/// steps than this one excepted. Rounding is below the least.
+double share_of_step(double h) {
+  constexpr double kStep = 1.0 / 60, kLeast = 1e-8;
+  return std::clamp(h * h / (kStep * kStep), kLeast, 1.0);
+}
+
 /// Friction hides from steps that are not well below eps_v h, and what slides adds up what each step leaves.
 constexpr double kTouching = 0.01;
 
@@ -63,7 +71,7 @@ int Correction::end(Iterate& swept, StepReport& report) {
   // Slivers are thinner than what is settled otherwise.
   constexpr double kThin = 1e-3;
   const bool folds = swept.x.allFinite() && has_inverted(potential_.model(), swept.x);
-  newton_.set_tolerance((folds ? kThin : 1) * settled_ / potential_.problem().h);
+  newton_.set_tolerance((folds ? kThin : 1) * settled() / potential_.problem().h);
   if (!choose_start(need, swept)) return 0;  // neither here nor there: the sweeps must lead back
   newton_.run(solved);
   std::swap(swept, newton_.current());
@@ -77,6 +85,8 @@ int Correction::end(Iterate& swept, StepReport& report) {
   return solved.iterations;
 }
 
+double Correction::settled() const { return settled_ * share_of_step(potential_.problem().h); }
+
 /// Balancing an acceleration moves nothing by more than h^2 times as much. Where elements are inverted, a law that
 /// allows it has another minimum than the one that the step began in. Where bodies touch, sweeps squeeze their surfaces
 /// against each other, and from there Newton's steps are short: it is farther to the solution than from the start.
@@ -85,7 +95,7 @@ Correction::Need Correction::need_of(const Iterate& swept, const StepReport& rep
   if (has_inverted(potential_.model(), swept.x)) return Need::from_start;
   if (!by_residual_) return Need::none;
   const double h = potential_.problem().h;
-  const bool is_near = largest_acceleration(potential_.model(), swept.gradient) * h * h <= settled_;
+  const bool is_near = largest_acceleration(potential_.model(), swept.gradient) * h * h <= settled();
   if (is_near) return Need::none;
   ContactStep* contact = potential_.contact();
   return contact && std::isfinite(contact->minimum_gap(swept.x)) ? Need::from_start : Need::from_here;

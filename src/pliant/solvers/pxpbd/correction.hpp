@@ -18,7 +18,7 @@ enum class CorrectionKind {
 
 struct CorrectionOptions {
   CorrectionKind kind = CorrectionKind::automatic;
-  double tolerance = 1e-4;  ///< share of the smallest body's size
+  double tolerance = 1e-4;  ///< share of the smallest body's size, in steps of 1/60 s; in shorter ones less by h^2
 };
 
 /// Sees sweeps run away before they are done: the largest move of a node has grown by half twice in a row, and is now
@@ -54,10 +54,12 @@ class Correction {
   enum class Need { none, from_here, from_start };
   Need need_of(const Iterate& swept, const StepReport& report) const;
   bool choose_start(Need need, Iterate& swept);
+  /// A correction below this ends the step, m.
+  double settled() const;
 
   IncrementalPotential& potential_;
   bool by_residual_;
-  double settled_;  ///< a correction below this ends the step, m
+  double settled_;  ///< the same of a step of 1/60 s, m
   NewtonMinimiser newton_;
 };
 

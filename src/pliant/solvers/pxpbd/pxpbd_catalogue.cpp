@@ -100,7 +100,8 @@ BoundSettings<pbd::CorrectionOptions> correction_settings() {
       .add({.name = "correction_tolerance",
             .summary =
                 "share of the smallest body's size; Newton's method ends when it moves nothing by more; in models "
-                "with contact a hundredth of it counts",
+                "with contact a hundredth of it counts, and in steps shorter than 1/60 s less by the square of how "
+                "much shorter they are",
             .limits = {1e-12, 1}},
            &O::tolerance);
   return settings;
