@@ -194,7 +194,7 @@ void print_end(const Scene& scene, const RunArguments& arguments, const std::str
        static_cast<double>(totals.iterations) / steps);
   print_outcomes(scene, totals);
   tell(stdout, "  look at it    paraview {}/result.pvd\n", folder);
-  if (scene.output.pictures)
+  if (scene.output.pictures && std::filesystem::exists(std::filesystem::path(folder) / "picture.png"))
     tell(stdout, "  pictures      {0}/picture.png{1}\n", folder,
          std::filesystem::exists(std::filesystem::path(folder) / "film.png") ? ", " + folder + "/film.png" : "");
   else
@@ -230,6 +230,12 @@ int run(Simulation& simulation, Processes* processes, const RunArguments& argume
   watcher.end();
   if (!is_first) return kSuccess;  // the first says how it went
   print_end(scene, arguments, options.folder.string(), result);
+  if (!result.failed_exports.empty()) {
+    spdlog::error(
+        "the run is whole, but [output] asks for {}, which could not be written; pliant export {} writes it later",
+        fmt::join(result.failed_exports, " and "), options.folder.string());
+    if (result.end == RunEnd::finished) return kRunFailed;
+  }
   switch (result.end) {
     case RunEnd::finished:
       return result.doubts.empty() ? kSuccess : kDoubtful;

@@ -110,6 +110,7 @@ class RunReport(_Record):
     #: why the result is not to be relied on though the end was reached: steps that failed and were gone on from, elements
     #: inverted at the end, a body that has grown tenfold, a last step far from its solution
     doubts: tuple[str, ...]
+    failed_exports: tuple[str, ...]  #: formats that the scene asks for and that could not be written
     steps: int  #: steps taken by this call
     wall_seconds: float
     totals: RunTotals

@@ -103,6 +103,7 @@ py::dict run(SharedSimulation& self, std::int64_t last_step, const std::string& 
   dict["end"] = to_string(result.end);
   dict["detail"] = result.last_report.detail;
   dict["doubts"] = py::tuple(py::cast(result.doubts));
+  dict["failed_exports"] = py::tuple(py::cast(result.failed_exports));
   dict["steps"] = result.state.step - result.first_step;
   dict["wall_seconds"] = result.wall_seconds;
   dict["totals"] = totals_of(result.totals);

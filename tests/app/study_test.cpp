@@ -31,6 +31,22 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
+TEST(Study, AnExportThatTheSceneAsksForAndThatFailsIsAFailureOfAWholeRun) {
+  const auto folder = fresh_folder("failed_export");
+  std::ofstream(folder / "beam.toml")
+      << "name = \"beam\"\n[simulation]\nfps = 60\nframes = 3\n[[body]]\nbox = {size = [2, 1, "
+         "1], cells = [4, 2, 2]}\nyoung = 1e5\npoisson = 0.4\n[output]\nexport = "
+         "[\"usda\"]\npictures = false\n";
+  ASSERT_EQ(run(folder, {"run", folder / "beam.toml", "--out", folder / "out", "--frames", "1"}).code, 0);
+  std::filesystem::remove(folder / "out/beam.usda");
+  std::filesystem::create_directories(folder / "out/beam.usda/in/the/way");
+  const Ended ended = run(folder, {"run", folder / "beam.toml", "--out", folder / "out", "--resume"});
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_TRUE(says(ended.err, "usda could not be exported")) << ended.err;
+  EXPECT_TRUE(says(ended.err, "the run is whole")) << ended.err;
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/frames/frame_000003.vtu"));
+}
+
 TEST(Study, ARunIsExportedDrawnAndToldStepByStep) {
   const auto folder = fresh_folder("study_run");
   const Ended ran = run(folder, {"run", small_scene(folder), "--out", folder / "out", "--verbose"});

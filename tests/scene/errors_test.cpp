@@ -252,6 +252,22 @@ TEST(Scene, WhatActsOnABodyWhereThereIsNoneIsRefused) {
   EXPECT_NE(message.find("scene.toml:8: [[pin]] acts on a body, but there is none"), std::string::npos) << message;
 }
 
+TEST(Scene, ColoursThatNoPictureCanShowAreRefusedBeforeTheRun) {
+  const std::string good = scene_with(0, "");
+  expect_error(good, {"--set picture.colour: 'colour' in [picture]", "must be one of stretch"},
+               {{"picture.colour=temperature"}, ""});
+  expect_error(good, {"--set picture.colour", "add \"velocity\" to 'fields' in [output]"},
+               {{"output.fields=[\"stretch\"]", "picture.colour=speed", "output.pictures=true"}, ""});
+  expect_error(good, {"--set output.export_colour", "add \"von-mises\" to 'fields' in [output]"},
+               {{"output.fields=[\"stretch\"]", "output.export_colour=von_mises"}, ""});
+  // As `fields` writes it, too. By default bodies have their own colours where stretch is not in the frames.
+  const auto colour = [&](std::vector<std::string> set) {
+    return parse_scene(good, "scene", ".", {std::move(set), ""}).picture.colour;
+  };
+  EXPECT_EQ(colour({"picture.colour=von-mises", "output.pictures=true"}), "von_mises");
+  EXPECT_EQ(colour({"output.fields=[\"velocity\"]", "output.pictures=true"}), "body");
+}
+
 TEST(Scene, AMissingFileIsNamed) {
   try {
     load_scene("no/such/scene.toml");

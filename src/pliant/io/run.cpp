@@ -150,8 +150,9 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     as.animation.colour = scene.output.export_colour;
     try {
       export_run(folder->path(), as);
-    } catch (const InputError& error) {
+    } catch (const std::exception& error) {
       observer.on_notice(fmt::format("{} could not be exported: {}", format, error.what()));
+      result.failed_exports.push_back(format);
     }
   }
   return result;

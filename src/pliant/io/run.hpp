@@ -62,6 +62,8 @@ struct RunResult {
   std::int64_t not_finite = 0;        ///< values that the frames hold as 0 because they were not finite
   /// Why what came out is not to be relied on though the run reached its end, for people (io/doubts.hpp).
   std::vector<std::string> doubts;
+  /// Formats that the scene asks for and that could not be written; each was told.
+  std::vector<std::string> failed_exports;
   /// Of a simulation that several processes share: bodies of the scene, and what each process did.
   std::vector<BodyFigures> bodies;
   std::vector<ProcessFigures> processes;

@@ -10,6 +10,12 @@ namespace pliant {
 
 namespace {
 
+/// What pictures and exports can show; the last two where bodies touch.
+std::vector<std::string> colours() {
+  return {"stretch",      "von_mises", "von-mises",        "speed",        "velocity",
+          "displacement", "body",      "contact_pressure", "contact_force"};
+}
+
 const Section& body_rotate_section() {
   static const Section section{
       "body.rotate",
@@ -553,9 +559,10 @@ const Section& output_section() {
         .example = "2",
         .limits = kAtLeastOne},
        {.name = "export_colour",
-        .kind = Kind::text,
-        .summary = "Field of the frames that colours these files, `stretch` for example; by default a colour per body.",
-        .example = "\"stretch\""},
+        .kind = Kind::choice,
+        .summary = "What colours these files; by default a colour per body.",
+        .example = "\"stretch\"",
+        .choices = colours()},
        {.name = "checkpoint_every",
         .kind = Kind::integer,
         .summary = "Number of steps from one checkpoint to the next, the first before the first step; 0: only when the "
@@ -590,10 +597,10 @@ const Section& picture_section() {
         .fallback = "25.0",
         .limits = {.least = 1, .greatest = 150}},
        {.name = "colour",
-        .kind = Kind::text,
-        .summary = "What colours show: a field of the frames (`stretch`, `von_mises`, `speed`, `displacement`, "
-                   "`contact_pressure`), or `body` for a colour per body.",
+        .kind = Kind::choice,
+        .summary = "What colours show: a field of the frames, or a colour per body.",
         .fallback = "\"stretch\"",
+        .choices = colours(),
         .aliases = {"color"}},
        {.name = "range",
         .kind = Kind::span,

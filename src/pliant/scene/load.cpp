@@ -444,12 +444,33 @@ void read_time(const Value& root, Scene& scene) {
   scene.mass = simulation.at("mass").text() == "lumped" ? MassKind::lumped : MassKind::consistent;
 }
 
+/// What a colour shows of the fields that `fields` asks for; contact is in the frames wherever there is any.
+std::optional<FrameField> field_of_colour(const std::string& colour) {
+  if (colour == "displacement") return FrameField::displacement;
+  if (colour == "stretch") return FrameField::stretch;
+  if (colour == "von_mises") return FrameField::von_mises;
+  if (colour == "speed" || colour == "velocity") return FrameField::velocity;
+  return std::nullopt;
+}
+
+/// A colour that shows a field which the frames will not hold is refused; by default bodies have a colour each then.
+std::string read_colour(const Value& value, const std::string& key, const SceneOutput& output) {
+  std::string colour = value.text();
+  std::replace(colour.begin(), colour.end(), '-', '_');
+  const std::optional<FrameField> field = field_of_colour(colour);
+  if (!field || std::find(output.fields.begin(), output.fields.end(), *field) != output.fields.end()) return colour;
+  if (value.given == Given::as_default) return "body";
+  const Setting& fields = *scene_keys().find("output")->section->find("fields");
+  fail(value.origin,
+       fmt::format("'{} = \"{}\"' shows what the frames will not hold; add \"{}\" to 'fields' in [output]", key,
+                   value.text(), fields.choices[static_cast<std::size_t>(*field)]));
+}
+
 void read_output(const Value& output, Scene& scene) {
   scene.output.every = to_int(output.at("every"));
   scene.output.pictures = std::get<bool>(output.at("pictures").data);
   scene.output.visual = std::get<bool>(output.at("visual").data);
   if (const Value* every = output.find("export_every")) scene.output.export_every = to_int(*every);
-  if (const Value* colour = output.find("export_colour")) scene.output.export_colour = colour->text();
   scene.output.checkpoint_every = to_int(output.at("checkpoint_every"));
   for (const Value& format : output.at("export").list()) scene.output.exports.push_back(format.text());
   const std::vector<std::string>& known =
@@ -457,13 +478,15 @@ void read_output(const Value& output, Scene& scene) {
   for (const Value& field : output.at("fields").list())
     scene.output.fields.push_back(
         static_cast<FrameField>(std::find(known.begin(), known.end(), field.text()) - known.begin()));
+  if (const Value* colour = output.find("export_colour"))
+    scene.output.export_colour = read_colour(*colour, "export_colour", scene.output);
 }
 
-void read_picture(const Value& table, ScenePicture& picture) {
+void read_picture(const Value& table, const SceneOutput& output, ScenePicture& picture) {
   if (const Value* from = table.find("from")) picture.from = to_vector(*from);
   if (const Value* at = table.find("at")) picture.at = to_vector(*at);
   picture.field_of_view = table.at("fov").number();
-  picture.colour = table.at("colour").text();
+  picture.colour = output.pictures ? read_colour(table.at("colour"), "colour", output) : table.at("colour").text();
   if (const Value* range = table.find("range")) picture.range = {range->list()[0].number(), range->list()[1].number()};
   if (const Value* size = table.find("size")) {
     picture.is_size_given = true;
@@ -513,16 +536,17 @@ Scene scene_from_tree(Value root, const std::string& fallback_name, const std::f
 
   Scene scene;
   scene.name = fallback_name;
-  if (all_sound) {
-    scene.title = root.at("title").text();
-    read_picture(root.at("picture"), scene.picture);
-  }
+  if (all_sound) scene.title = root.at("title").text();
   if (const Value* name = root.find("name"); name && name->is_text())
     gather([&] {
       check_name(*name);
       scene.name = name->text();
     });
-  if (has_sound("output")) read_output(root.at("output"), scene);
+  if (has_sound("output"))
+    gather([&] {
+      read_output(root.at("output"), scene);
+      if (has_sound("picture")) read_picture(root.at("picture"), scene.output, scene.picture);
+    });
   if (has_sound("simulation")) gather([&] { read_time(root, scene); });
   const double duration = static_cast<double>(scene.steps) * scene.dt;
 

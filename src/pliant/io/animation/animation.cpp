@@ -68,7 +68,7 @@ Colour body_colour(std::size_t n) {
 }
 
 std::string field_label(const std::string& field) {
-  if (field == "von_mises") return "von Mises stress, Pa";
+  if (field == "von_mises" || field == "von-mises") return "von Mises stress, Pa";
   if (field == "stretch") return "largest stretch";
   if (field == "speed" || field == "velocity") return "speed, m/s";
   if (field == "displacement") return "displacement, m";

@@ -125,7 +125,8 @@ std::vector<Index> origins(const VtkGrid& grid, const VtkGrid& last, const std::
 
 /// The field at each point: of vectors the length, of elements the mean over those around the point.
 std::vector<double> field_at_points(const VtkGrid& grid, const std::string& field, const std::string& file) {
-  const std::string name = field == "speed" ? "velocity" : field;
+  std::string name = field == "speed" ? "velocity" : field;
+  std::replace(name.begin(), name.end(), '-', '_');  // as `fields` of [output] has it
   std::vector<double> values(grid.points.size(), 0.0);
   if (const VtkArray* array = find_array(grid.point_data, name)) {
     const std::vector<double> numbers = numbers_of(array);
