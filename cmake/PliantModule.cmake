@@ -65,6 +65,8 @@ function(pliant_precompile target headers)
     # Programs, too, are compiled as libraries are, which is what the headers are compiled for.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
+    # What oneTBB defines for whoever links it, for those who do not, too.
+    target_compile_definitions(${target} PRIVATE $<$<CONFIG:Debug>:TBB_USE_DEBUG>)
     target_precompile_headers(${target} REUSE_FROM pliant_${headers})
   endif()
 endfunction()
