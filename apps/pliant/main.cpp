@@ -18,6 +18,7 @@
 #include "pliant/base/error.hpp"
 #include "pliant/base/nearest.hpp"
 #include "pliant/io/build_info.hpp"
+#include "pliant/math/parallel.hpp"
 #include "streams.hpp"
 
 namespace {
@@ -142,6 +143,7 @@ int main(int argc, char** argv) try {
   try {
     open_closed_streams();
     make_lack_of_memory_an_outcome();
+    pliant::find_cores();
     // Messages to people go to the error stream, so that lists and tables can be piped.
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody changes the environment
     const char* plain = std::getenv("NO_COLOR");  // no-color.org: set and not empty

@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "pliant/base/error.hpp"
 #include "pliant/materials/law.hpp"
+#include "pliant/math/parallel.hpp"
 #include "pliant/scene/scene.hpp"
 #include "pliant/solvers/catalogue.hpp"
 
@@ -116,6 +117,7 @@ void set_threads(py::ssize_t count) {
 }  // namespace
 
 void bind_catalogues(py::module_& module) {
+  find_cores();
   module.def("solvers", &solvers);
   module.def("solver_fits", &solver_fits_of, py::arg("scene"));
   module.def("laws", &law_list);

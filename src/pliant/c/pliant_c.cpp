@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "pliant/math/parallel.hpp"
 #include "pliant/pliant.h"
 #include "pliant/pliant.hpp"
 
@@ -147,6 +148,7 @@ void pliant_set_threads(int32_t count) {
 pliant_status pliant_load(const char* path, pliant_simulation** result) {
   return guarded([&] {
     checked(result, "the result") = nullptr;
+    pliant::find_cores();
     *result = new pliant_simulation{pliant::Simulation(pliant::load_scene(&checked(path, "the path")))};
     return PLIANT_OK;
   });
@@ -156,6 +158,7 @@ pliant_status pliant_create(const char* scene_text, const pliant_mesh* meshes, s
                             pliant_simulation** result) {
   return guarded([&] {
     checked(result, "the result") = nullptr;
+    pliant::find_cores();
     pliant::SceneObjects objects;
     if (mesh_count > 0) checked(meshes, "the array of meshes");
     for (std::size_t i = 0; i < mesh_count; ++i) {

@@ -11,6 +11,11 @@
 
 namespace pliant {
 
+/// Lets oneTBB find out how many cores there are, which it does at its first use. Where memory ends in the middle of
+/// that, every later use waits for ever (oneTBB 2021.8): a program that is to outlive a lack of memory calls this when
+/// it begins.
+void find_cores();
+
 /// Runs body(begin, end) over the chunks [k grain, (k+1) grain) of [0, count), in parallel. The chunks depend on
 /// `grain` alone, never on the number of threads: whatever is computed per chunk has the same bits on one thread and on
 /// many. Inside a step it asks in every chunk whether the step shall end, and throws Interrupted then.
