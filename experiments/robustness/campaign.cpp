@@ -206,6 +206,7 @@ CampaignRun run_case(const CampaignCase& c, const std::string& solver, const Par
   Doubts doubts;
   for (int k = 0; k < steps; ++k) {
     if (k == steps - 1) before = state;
+    doubts.before_step(model, state, steps);
     const StepReport report = stepper->step(state, 1 / kFps);
     if (!report.succeeded()) {
       run.outcome = to_string(report.outcome);
@@ -228,7 +229,7 @@ CampaignRun run_case(const CampaignCase& c, const std::string& solver, const Par
     told.name = solver;
     told.parameters = settings;
     doubts.at_end(*model, state);
-    doubts.judge(told, 1 / kFps, model, before, state);
+    doubts.judge(told, 1 / kFps);
     run.is_doubtful = !doubts.empty();
   }
   run.inverted = inverted_elements(*c.mesh->tets, state.x);

@@ -300,6 +300,29 @@ script = [{where = "x-max", translate = [-1.5, 0, 0], times = [0, 0.2]}]
   EXPECT_TRUE(Json::parse(content(folder / "sound/summary.json"))["doubts"].empty());
 }
 
+TEST(App, ARunIsDoubtedForWhatItsLastStepDoesNotShow) {
+  const auto folder = fresh_folder("quarters");
+  // Rubber with a stiff end, which hangs back under ten iterations; after a second it happens to swing as it should.
+  const auto scene = write_scene(folder, R"(name = "stiff"
+simulation = {fps = 60, frames = 60}
+solver = {name = "quasi-newton"}
+pin = [{where = "x-min"}]
+output = {pictures = false}
+[[body]]
+box = {size = [1.5, 0.3, 0.3], cells = [12, 3, 3]}
+young = 2e5
+poisson = 0.4
+regions = {stiff = {where = "x > 0.99", young = 1e9, poisson = 0.3}}
+)");
+  const Ended ended = run(folder, {"run", scene, "--out", folder / "out"});
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("step 45 (t = 0.75 s) ended"), std::string::npos) << ended.err;
+  EXPECT_FALSE(Json::parse(content(folder / "out/summary.json"))["last_step"]["is_far"]);
+  // Enough iterations leave no doubt.
+  const Ended patient = run(folder, {"run", scene, "--out", folder / "patient", "--set", "solver.iterations=100"});
+  EXPECT_EQ(patient.code, 0) << patient.err;
+}
+
 TEST(App, SummaryHoldsWhatRanAndWhatItCost) {
   const auto folder = fresh_folder("summary");
   ASSERT_EQ(run(folder, {"run", write_scene(folder), "--out", folder / "out", "--frames", "1", "--set",

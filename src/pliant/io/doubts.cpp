@@ -15,15 +15,15 @@ constexpr double kBeyondMeasure = 10;  ///< times its size at rest
 constexpr double kBent = 0.05;         ///< strain of a rigid body
 constexpr double kAstray = 0.05;       ///< of the smallest body's size, between a scripted node and its place
 
-std::string describe(const LastStep& last, const SceneSolver& solver) {
+std::string describe(const LastStep& last, const std::string& which, const SceneSolver& solver) {
   std::string more;
   if (const auto found = solver.parameters.find("iterations"); found != solver.parameters.end())
     if (const auto* count = std::get_if<std::int64_t>(&found->second))
       more = fmt::format(", or --set solver.iterations={}", 10 * *count);
   return fmt::format(
-      "the last step ended {:.2g} m from its solution, in which nothing moves by more than {:.2g} m: {} does not "
+      "{} ended {:.2g} m from its solution, in which nothing moves by more than {:.2g} m: {} does not "
       "keep up with this scene. Try smaller time steps, --solver pod-newton{}",
-      last.distance, last.motion, solver.name, more);
+      which, last.distance, last.motion, solver.name, more);
 }
 
 }  // namespace
@@ -34,7 +34,11 @@ void Doubts::add(std::string text) {
 }
 
 void Doubts::after_step(const Model& model, const State& state, const StepReport& report) {
-  is_by_budget_ = report.outcome == Outcome::budget_spent;
+  if (is_watched_) {
+    steps_.back().after = state;
+    steps_.back().is_by_budget = report.outcome == Outcome::budget_spent;
+    is_watched_ = false;
+  }
   if (!report.succeeded()) ++failed_;
   if (!has_told_of_growth_) tell_of_growth(model, state);
   if (!has_told_of_bent_) tell_of_bent(model, state);
@@ -102,11 +106,30 @@ void Doubts::at_end(const Model& model, const State& state) {
                       count, body.elements->element_count(), body.name));
 }
 
-void Doubts::judge(const SceneSolver& solver, double dt, const std::shared_ptr<const Model>& model, const State& before,
-                   const State& after) {
-  if (!is_by_budget_) return;
-  last_step_ = judge_last_step(solver, dt, model, before, after);
-  if (last_step_ && last_step_->is_far) add(describe(*last_step_, solver));
+void Doubts::before_step(const std::shared_ptr<const Model>& model, const State& state, std::int64_t steps) {
+  constexpr std::int64_t kQuarters = 4, kFewest = 40;  // so that judging takes no more than a tenth of the run
+  const std::int64_t step = state.step + 1;
+  bool is_wanted = step == steps;
+  if (steps >= kFewest && !model->sharing())
+    for (std::int64_t quarter = 1; quarter < kQuarters; ++quarter) is_wanted |= step == quarter * steps / kQuarters;
+  if (!is_wanted) return;
+  steps_.push_back({model, state, {}, false});
+  is_watched_ = true;
+}
+
+void Doubts::judge(const SceneSolver& solver, double dt) {
+  for (std::size_t k = steps_.size(); k-- > 0;) {
+    const Step& step = steps_[k];
+    if (!step.is_by_budget) continue;
+    const bool is_last = k + 1 == steps_.size();
+    const std::optional<LastStep> judged = judge_last_step(solver, dt, step.model, step.before, step.after);
+    if (is_last) last_step_ = judged;
+    if (!judged || !judged->is_far) continue;
+    return add(describe(*judged,
+                        is_last ? std::string("the last step")
+                                : fmt::format("step {} (t = {:.4g} s)", step.after.step, step.after.time),
+                        solver));
+  }
 }
 
 }  // namespace pliant

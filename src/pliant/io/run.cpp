@@ -73,14 +73,13 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   Doubts doubts([&](const std::string& why) { observer.on_notice(why); });
   if (folder) doubts.add_failed_steps(folder->totals().failed_steps);
 
-  State before;  // the last step
   while (simulation.state()->step < result.steps) {
     if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder) folder->follow_cut();
     const State& state = *simulation.state();
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
     observer.before_step(time);
-    if (step == result.steps) before = state;
+    doubts.before_step(simulation.model(), state, result.steps);
     const StepReport report = simulation.step(options.control);
     if (report.outcome == Outcome::interrupted) {
       result.end = RunEnd::interrupted;
@@ -108,7 +107,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
 
   const State& state = *simulation.state();
   doubts.at_end(*simulation.model(), state);
-  if (result.end == RunEnd::finished) doubts.judge(scene.solver, scene.dt, simulation.model(), before, state);
+  if (result.end == RunEnd::finished) doubts.judge(scene.solver, scene.dt);
   result.last_step = doubts.last_step();
   result.doubts = doubts.texts();
   if (folder) {
