@@ -30,7 +30,8 @@ class Functions:
 class Driver:
     """Motion by a Python function: writes where the nodes of a script belong."""
 
-    def __init__(self, function: Any, absolute: bool, target: _pliant.DrivenPositions):
+    def __init__(self, script: str, function: Any, absolute: bool, target: _pliant.DrivenPositions):
+        self._script = script
         self._function = function
         self._absolute = absolute
         self._target = target
@@ -43,6 +44,11 @@ class Driver:
     def drive(self, time: float) -> None:
         returned = self._function(time, self._rest) if self._takes_rest else self._function(time)
         value = numbers_of(returned, "a motion", "three numbers or one position for each vertex")
+        if value.ndim > 0 and not np.isfinite(value).all():  # a single number is refused for its shape
+            raise InputError(
+                f"a motion must return finite numbers, but that of the script '{self._script}' returned "
+                f"{returned!r:.60} at {time:g} s"
+            )
         if not self._absolute and value.shape in ((3,), self._rest.shape):
             value = self._rest + value
         self._target.set(value)

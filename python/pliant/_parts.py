@@ -286,7 +286,7 @@ class Parts(Base):
             raise InputError(f"{caller()}: 'displacement' and 'position' exclude each other; give one")
         script = name or free_name("script", self._tree.names("script"))
         function = displacement if displacement is not None else position
-        driver = Driver(function, position is not None, self._tree.drive(script))
+        driver = Driver(script, function, position is not None, self._tree.drive(script))
         try:
             self._add("script", body, where, script, table)
         except InputError:

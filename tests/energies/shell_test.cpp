@@ -178,6 +178,26 @@ TEST(Ties, ThatSlideOrAreMovedPassTheDerivativeBattery) {
     testing::expect_gradient_is_derivative(energy, x, 1e-3);
     testing::expect_hessian_is_derivative(energy, x, 1e-3);
   }
+  // What the corotational solvers add to their inverse is what the others add to their matrix.
+  for (const Tie& tie : {along_world, along_body, over_world, over_body}) {
+    const TieEnergy energy({tie});
+    const auto size = static_cast<Index>(tie.nodes.size());
+    std::vector<double> blocks(9 * static_cast<std::size_t>(local_blocks(energy.stencils().size)));
+    energy.hessians({x}, {0, 1}, Projection::analytic, blocks.data());
+    std::vector<VecX> columns;
+    TieEnergy::append_columns(tie, {x}, columns);
+    double error = 0, whole = 0;
+    for (Index b = 0; b < size; ++b)
+      for (Index a = 0; a <= b; ++a) {
+        const Mat3 block = Mat3::Map(blocks.data() + 9 * (b * (b + 1) / 2 + a));
+        Mat3 sum = Mat3::Zero();
+        for (const VecX& c : columns)
+          sum += c.segment<3>(3 * Eigen::Index(a)) * c.segment<3>(3 * Eigen::Index(b)).transpose();
+        error = std::max(error, (sum - block).norm());
+        whole = std::max(whole, block.norm());
+      }
+    EXPECT_LT(error, 1e-12 * whole);
+  }
   // What slides is free along its line, and over its plane.
   VecX moved_on = x;
   for (Index i = 0; i < 4; ++i) node(moved_on, i) += 0.7 * along_world.axis;

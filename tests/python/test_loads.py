@@ -90,6 +90,17 @@ def test_functions_of_time_that_return_something_else_say_so():
     assert "a motion must return three numbers" in error(sim.step)
 
 
+def test_a_motion_that_returns_nan_is_refused_by_its_name_and_the_step_is_not_taken():
+    for what in ((float("nan"), 0, 0), (0, float("inf"), 0)):
+        sim, body = block()
+        script = sim.move(body, "x-min", lambda t: (0, 0, 0) if t < 0.015 else what)
+        assert sim.step().converged
+        before = sim.positions().copy()
+        assert f"finite numbers, but that of the script '{script}' returned" in error(sim.step)
+        assert "at 0.02 s" in error(sim.step)
+        assert (sim.positions() == before).all()
+
+
 def test_gas_blows_up_a_ball():
     mesh = pliant.sphere(0.1, inner_radius=0.09, cells=16)
     sim = pliant.Simulation(dt=0.01, gravity=(0, 0, 0))

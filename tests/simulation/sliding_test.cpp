@@ -67,7 +67,8 @@ INSTANTIATE_TEST_SUITE_P(Sliding, SlidingOfEverySolver, ::testing::ValuesIn(test
 
 /// A bead on a rod that turns at w: r'' = w^2 r, so that it leaves as cosh(w t).
 TEST(Sliding, OnATurningRodABeadIsThrownOutAsTheCoshSays) {
-  for (const char* solver : {"newton", "pod-newton", "quasi-newton", "corotational", "linearly-implicit"}) {
+  for (const char* solver : {"newton", "pod-newton", "quasi-newton", "corotational", "stiffness-warping",
+                             "warp-canceling", "linearly-implicit"}) {
     const double w = 4, h = 0.0025;
     Simulation simulation(parse_scene(
         fmt::format(

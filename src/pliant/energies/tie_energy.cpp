@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -185,6 +186,15 @@ Mat3 TieEnergy::stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projecti
   if (projection != Projection::none) across = std::max(across, 0.0);
   const Vec3 n = d / length;
   return tie.stiffness * (across * Mat3::Identity() + (1 - across) * n * n.transpose());
+}
+
+void TieEnergy::append_columns(const Tie& tie, const Pose& pose, std::vector<VecX>& columns) {
+  const Vec3 a = tie.direction(pose.x), d = tie.difference(pose.x, pose.time), shift = tie.shift(pose.time);
+  Eigen::MatrixXd rows(3 * static_cast<Eigen::Index>(tie.nodes.size()), tie.freedom == TieFreedom::line ? 3 : 1);
+  for (std::size_t i = 0; i < tie.nodes.size(); ++i)
+    rows.middleRows(3 * static_cast<Eigen::Index>(i), 3) =
+        tie.excess_by_node(a, d, tie.weight(i, shift), tie.axis_weight(i)).transpose().leftCols(rows.cols());
+  for (Eigen::Index c = 0; c < rows.cols(); ++c) columns.emplace_back(std::sqrt(tie.stiffness) * rows.col(c));
 }
 
 Vec3 TieEnergy::force(const Tie& tie, const VecX& x, double time) {

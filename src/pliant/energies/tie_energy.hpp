@@ -59,6 +59,8 @@ struct Tie {
   /// changes by as a node does whose weights are w in d and v in a.
   Vec3 excess(const Vec3& a, const Vec3& d) const;
   Mat3 excess_by_node(const Vec3& a, const Vec3& d, double w, double v) const;
+  /// Whether bodies turn the direction that it slides along or across.
+  bool slides_on_body() const { return slides() && !axis_weights.empty(); }
   /// Whether a spring of this length does nothing.
   bool is_slack(double length) const {
     return (side == TieSide::longer && length < rest_length) || (side == TieSide::shorter && length > rest_length);
@@ -84,7 +86,10 @@ class TieEnergy final : public Energy {
 
   const std::vector<Tie>& ties() const { return ties_; }
   /// What a tie's force changes by as its difference d does, N/m; x is where the directions of sliding ties are taken.
+  /// What slides on a body resists its turning besides (append_columns).
   static Mat3 stiffness(const Tie& tie, const Vec3& d, const VecX& x, Projection projection);
+  /// Of a tie that slides, the vectors c with sum c c^T = k J^T J: three numbers for each of its nodes, (N/m)^(1/2).
+  static void append_columns(const Tie& tie, const Pose& pose, std::vector<VecX>& columns);
   /// The force by which a tie pulls its first end, N, without its damping.
   static Vec3 force(const Tie& tie, const VecX& x, double time);
 

@@ -1,6 +1,9 @@
 #include "pliant/sim/tie_term.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "pliant/math/decompositions.hpp"
 
 namespace pliant {
 
@@ -37,6 +40,26 @@ void TieTerm::add_linearised(const Pose& pose, Projection projection, BlockMatri
 }
 
 double TieTerm::stored(const Pose& pose, VecX* g) { return g ? springs_.add_gradient(pose, *g) : springs_.value(pose); }
+
+void TieTerm::append_columns(std::size_t tie, const Pose& pose, std::vector<VecX>& columns) const {
+  const Tie& of = energy_.ties()[tie];
+  Mat3 B = Mat3::Zero();  // between the two ends: w w^T with it in the place of every number
+  if (of.slides_on_body()) {
+    TieEnergy::append_columns(of, pose, columns);
+    if (is_damped_) B = damping_.resistance(tie);
+  } else {
+    B = stiffness(tie, pose.x);
+  }
+  const Vec3 shift = of.shift(pose.time);
+  const SymmetricEigen<3> axes(B);
+  for (int e = 0; e < 3; ++e) {
+    if (!(axes.values[e] > 0)) continue;
+    VecX& column = columns.emplace_back(3 * static_cast<Eigen::Index>(of.nodes.size()));
+    for (std::size_t a = 0; a < of.nodes.size(); ++a)
+      column.segment<3>(3 * static_cast<Eigen::Index>(a)) =
+          std::sqrt(axes.values[e]) * of.weight(a, shift) * axes.vectors.col(e);
+  }
+}
 
 Mat3 TieTerm::stiffness(std::size_t tie, const VecX& x) const {
   const Tie& of = energy_.ties()[tie];

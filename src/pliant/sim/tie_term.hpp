@@ -25,7 +25,11 @@ class TieTerm final : public Term {
     springs_.add_hessian(pose, projection, A);
   }
 
-  /// What a tie resists with at x, damping and all, N/m: never negative along any direction.
+  /// What add_hessian() adds for a tie under Projection::analytic, damping and all, as the vectors c of sum c c^T:
+  /// three numbers for each of its nodes, (N/m)^(1/2).
+  void append_columns(std::size_t tie, const Pose& pose, std::vector<VecX>& columns) const;
+  /// What a tie resists with at x where its ends move against each other, damping and all, N/m: never negative along
+  /// any direction.
   Mat3 stiffness(std::size_t tie, const VecX& x) const;
 
  private:

@@ -328,12 +328,19 @@ std::vector<RankOne> WarpCancelingStepper::gases_at_prediction() {
 
 /// The columns of grabs, of gases, then of springs and attachments, linearised where the right-hand side is.
 Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
-  const TieEnergy* ties = model()->ties();
   const auto grabs = 3 * static_cast<Eigen::Index>(problem().grabs.size());
   const std::vector<RankOne> gases = gases_at_prediction();
-  const auto most =
-      grabs + static_cast<Eigen::Index>(gases.size()) + 3 * static_cast<Eigen::Index>(ties ? ties->ties().size() : 0);
-  Eigen::MatrixXd WS = Eigen::MatrixXd::Zero(rhs_.size(), most);
+  std::vector<VecX> of_ties;
+  std::vector<std::size_t> tie_of;  // each of these
+  if (const TieEnergy* ties = model()->ties()) {
+    scratch_ = problem().x_n + problem().h * predicted_;
+    for (std::size_t t = 0; t < ties->ties().size(); ++t) {
+      potential().ties()->append_columns(t, problem().pose(scratch_), of_ties);
+      tie_of.resize(of_ties.size(), t);
+    }
+  }
+  Eigen::Index count = grabs + static_cast<Eigen::Index>(gases.size() + of_ties.size());
+  Eigen::MatrixXd WS = Eigen::MatrixXd::Zero(rhs_.size(), count);
   const auto put = [&](Eigen::Index column, Index of, int axis, double value) {
     const Eigen::Index i = 3 * Eigen::Index(of) + axis;
     if (!problem().boundary.fixed[at(i)]) WS(i, column) += problem().h * value;
@@ -343,23 +350,15 @@ Eigen::MatrixXd WarpCancelingStepper::spring_columns() {
     for (std::size_t a = 0; a < 3; ++a)
       put(c, grab.nodes[a], static_cast<int>(c % 3), std::sqrt(grab.stiffness) * grab.weights[a]);
   }
-  Eigen::Index count = grabs;
+  count = grabs;
   for (const RankOne& gas : gases) WS.col(count++) = problem().h * std::sqrt(gas.scale) * gas.vector;
-  if (!ties) return WS;
-  const VecX x = problem().x_n + problem().h * predicted_;
-  for (std::size_t t = 0; t < ties->ties().size(); ++t) {
-    const Tie& tie = ties->ties()[t];
-    const SymmetricEigen<3> axes(potential().ties()->stiffness(t, x));
-    for (int e = 0; e < 3; ++e) {
-      if (!(axes.values[e] > 0)) continue;
-      for (std::size_t a = 0; a < tie.nodes.size(); ++a)
-        for (int axis = 0; axis < 3; ++axis)
-          put(count, tie.nodes[a], axis,
-              std::sqrt(axes.values[e]) * tie.weight(a, tie.shift(problem().end)) * axes.vectors(axis, e));
-      ++count;
-    }
+  for (std::size_t k = 0; k < of_ties.size(); ++k, ++count) {
+    const Tie& tie = model()->ties()->ties()[tie_of[k]];
+    for (std::size_t a = 0; a < tie.nodes.size(); ++a)
+      for (int axis = 0; axis < 3; ++axis)
+        put(count, tie.nodes[a], axis, of_ties[k][3 * static_cast<Eigen::Index>(a) + axis]);
   }
-  return WS.leftCols(count);
+  return WS;
 }
 
 /// The same with gas and the springs of grabs and ties in the matrix. With W a column w for each of them and each axis,

@@ -52,7 +52,7 @@ struct WarpCancelingOptions {
 /// only ever applied, and v* a prediction: the velocities with the uniform change of free parts, prescribed where
 /// prescribed. With everything refreshed it is the exact corotational method; with nothing, stiffness warping. Nodes
 /// that press on colliders have blocks of their own in A, and are refreshed when they change. Grabs, springs and
-/// attachments act at the end of the step: up to three columns each, added to the inverse at hand (Woodbury).
+/// attachments act at the end of the step: up to four columns each, added to the inverse at hand (Woodbury).
 class WarpCancelingStepper final : public Stepper {
  public:
   /// Throws InputError for bodies made of springs, fibres, energies of the user, elements of higher order or consistent
