@@ -388,6 +388,36 @@ def test_gradients_through_damping_and_forces_that_follow_an_open_surface(order)
     check(make, 5, paths)
 
 
+@pytest.mark.parametrize("steps", [1, 8])
+@pytest.mark.parametrize("integrator", ["implicit-euler", "quasistatic"])
+def test_gradients_by_boundary_motion_below_a_traction_that_turns(integrator, steps):
+    """The nodes that are moved have faces that are pulled: those forces are taken where the nodes are moved to."""
+    dt = 1 / 60 if integrator == "implicit-euler" else 1.0
+
+    def make(script_pull_translate=(0.1, 0.2, 0.05), body_beam_box_size=(1.0, 0.3, 0.3)):
+        sim = pliant.Simulation(dt=dt, gravity=(0, 0, 0), integrator=integrator, solver={**EXACT, "tolerance": 1e-11})
+        sim.add("body", box={"size": body_beam_box_size, "cells": (4, 2, 2)}, young=1e5, poisson=0.4, name="beam")
+        sim.pin("beam", "x-min")
+        sim.move("beam", "x-max", translate=script_pull_translate, times=(0, 6 * dt), imposition="direct", name="pull")
+        sim.add_load("beam", "y-max", traction=(0, 500, 2000), follows=True)
+        return sim
+
+    check(make, steps, {"script.pull.translate": (0.1, 0.2, 0.05), "body.beam.box.size": (1.0, 0.3, 0.3)})
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("steps", [1, 8])
+def test_gradients_by_the_size_of_what_is_pinned_below_a_pressure_on_an_open_surface(order, steps):
+    def make(body_beam_box_size=(1.0, 0.3, 0.3)):
+        sim = pliant.Simulation(dt=1 / 60, gravity=(0, 0, 0), solver={**EXACT, "tolerance": 1e-11})
+        sim.add("body", box={"size": body_beam_box_size, "cells": (3, 1, 1)}, young=1e5, poisson=0.4, name="beam", order=order)
+        sim.pin("beam", "x-min")
+        sim.add_load("beam", "y-max", pressure=800.0)
+        return sim
+
+    check(make, steps, {"body.beam.box.size": (1.0, 0.3, 0.3)})
+
+
 def test_gradients_through_damping_by_stiffness_of_shells_and_rods():
     def make(rod_wire_young=1e7, body_sheet_young=1e5, load_pull_force=(0.0, 0.3, 0.2)):
         sim = pliant.Simulation(dt=0.01, gravity=(0, -5, 0), solver={**EXACT, "tolerance": 1e-11})

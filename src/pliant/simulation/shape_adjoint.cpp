@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "pliant/sim/contact/contact_step.hpp"
+#include "pliant/simulation/lagged_adjoint.hpp"
 #include "pliant/simulation/step_adjoint.hpp"
 
 namespace pliant {
@@ -93,6 +94,11 @@ VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambd
     contact->add_by_rest(x, lambda, by_rest);
     found -= to_vertices(body, by_rest);
   }
+  // What is pinned moves with its vertices, and so do the forces on open surfaces, which are those of expected_end().
+  VecX by_end = VecX::Zero(x.size()), by_pinned = VecX::Zero(x.size());
+  add_surface_forces_by_end(*model_, problem, lambda, by_end);
+  for (Index i : problem.fixed) by_pinned[i] = by_end[i];
+  found -= to_vertices(body, by_pinned);
   return found;
 }
 
