@@ -39,6 +39,10 @@ class Base:
     _probe_rows: list[list[float]]
     _counter: int
     _grabs: list[Grab]
+    #: before and after each cut() since the scene was last changed, by what their snapshots say of their scene
+    _around_cuts: dict[bytes, _pliant.SceneTree]
+    #: those of earlier ones, which a change has ended
+    _left_behind: set[bytes]
 
     def _made(self, name: str, mesh: TetMesh | None = None) -> Body:
         return Body(cast(Any, self), name, mesh)
@@ -58,7 +62,9 @@ class Base:
         if self._running:
             raise InputError("the simulation cannot be changed while run() is at work; end it first (return True)")
         if self._core is not None and _pliant.processes() == 1:
-            self._adopt_cuts(self._core)
+            self._adopt_cuts(self._core.cut_bodies())
+        self._left_behind.update(self._around_cuts)
+        self._around_cuts.clear()
         scene = self._described()
         if self._core is None:
             self._core = _pliant.Simulation(scene)
@@ -84,13 +90,34 @@ class Base:
             function, driven = self._gravity_driver
             driven.set(numbers_of(function(time), "a gravity", "three numbers"))
 
-    def _adopt_cuts(self, core: _pliant.Simulation) -> None:
-        """Puts what cuts have made of meshes and selections into the scene, in place of these cuts."""
-        bodies, cuts = core.cut_bodies()
+    def _adopt_cuts(self, made: tuple[list[tuple[str, TetMesh, list[int]]], list[str]]) -> None:
+        """Puts what cuts have made of meshes and selections into the scene, in place of these cuts (`cut_bodies`)."""
+        bodies, cuts = made
         for name, mesh, origin in bodies:
             self._tree.adopt_mesh(name, mesh, origin, "cut")
         for cut in cuts:
             self._tree.remove("cut", cut, "cut")
+
+    def _return_over_cuts(self, core: _pliant.Simulation, snapshot: _pliant.Snapshot) -> bool:
+        """Goes to a snapshot on the other side of cuts by `cut`, if it is one: to the scene that it was taken in."""
+        key = core.scene_key_of(snapshot)
+        if key == core.scene_key():
+            return False
+        if key not in self._around_cuts:
+            if key in self._left_behind:
+                raise InputError(
+                    "the snapshot is of before a cut or after one that was undone, and the scene was changed since: "
+                    "cuts are undone as long as nothing else is changed; take a snapshot after each change"
+                )
+            return False
+        tree = self._around_cuts[key].copy()
+        scene = tree.scene()
+        core.restore_other(snapshot, scene)
+        self._tree, self._scene = tree, scene
+        self._read_bodies(core)
+        for driver in self._drivers.values():
+            driver.begin()
+        return True
 
     def _read_bodies(self, core: _pliant.Simulation) -> None:
         self._data = {data["name"]: data for data in core.bodies()}

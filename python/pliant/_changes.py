@@ -88,12 +88,13 @@ class Changes(Base):
         surface: (vertices, triangles), or an OBJ, PLY or STL file.
         now:     whether these are given where the body is now; otherwise where it is at rest.
 
+        `restore` of a snapshot from before undoes it, as long as nothing else of the scene is changed.
+
         For cuts at a set time there is sim.add("cut", time=..., plane=...).
         """
         if (plane is None) == (surface is None):
             raise InputError(f"{caller()}: a cut is made by a plane or a surface; give one of them")
         core = self._ready()
-        self._adopt_cuts(core)
         owner = self._body_of(body)
         vertices: Any = None
         triangles: Any = None
@@ -105,9 +106,14 @@ class Changes(Base):
             vertices, triangles = surface
         elif surface is not None:
             vertices, triangles = _pliant.read_surface(os.fspath(surface))
+        tree, key = self._tree.copy(), core.scene_key()
+        bodies_before = core.cut_bodies()
         mesh, origin = core.cut(self._index(owner), points, radius, vertices, triangles, now)
+        self._adopt_cuts(bodies_before)
         self._tree.adopt_mesh(owner.name, mesh, origin, caller())
         self._scene = self._tree.scene()
+        self._around_cuts[key] = tree
+        self._around_cuts[core.scene_key()] = self._tree.copy()
         self._read_bodies(core)
 
     def grab(

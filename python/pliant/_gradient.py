@@ -76,7 +76,7 @@ class Tape:
         for k, before, after in self._backwards():
             if k in given:
                 x_bar = x_bar + np.asarray(given[k], dtype=float)
-            back = _Back(*adjoint.back(before, after, np.ascontiguousarray(x_bar), np.ascontiguousarray(v_bar)))
+            back = _Back(*adjoint.back(before, after, np.ascontiguousarray(x_bar), np.ascontiguousarray(v_bar)), v_bar / sim.dt)
             x_bar, v_bar = back.positions, back.velocities
             for parameter in parameters:
                 parameter.add_step(before, after, back)
@@ -142,12 +142,13 @@ def _take(simulation: Simulation, steps: int, sample: bool = False) -> list[Stat
 
 class _Back(NamedTuple):
     """Of a step: what solves H lambda = dg/dx, and the objective's derivatives by what it began with and by
-    prescribed positions."""
+    prescribed positions. The last is what `positions` have lost by the velocities at the end being (x - x^n)/h."""
 
     lambda_: Floats
     positions: Floats
     velocities: Floats
     prescribed: Floats
+    by_velocities: Floats
 
 
 class _Numbers:
@@ -160,6 +161,10 @@ class _Numbers:
         self._shape = value.shape
         self._sum = np.zeros(value.size)
         self._pairs = []
+        self._moved = []
+        tree = simulation._tree.as_dict()
+        damped = any(_damping_of(part) > 0 for part in tree.get("body", []))
+        damped = damped and tree.get("simulation", {}).get("integrator") != "quasistatic"  # where nothing is damped
         for j in range(value.size):
             step = relative_step * (abs(value.flat[j]) or max(abs(value).max(), 1.0))
             models = []
@@ -169,10 +174,20 @@ class _Numbers:
                 scene = simulation._tree.scene_with([f"{path}={_pliant.to_toml(changed.tolist())}"])
                 models.append(_pliant.Adjoint(scene))
             self._pairs.append((models[0], models[1], 2 * step))
+            moved = (models[0].rest() - models[1].rest()) / 2
+            self._moved.append(moved if damped and moved.any() else None)
 
     def add_step(self, before: State, after: Floats, back: _Back) -> None:
         for j, (more, less, width) in enumerate(self._pairs):
-            change = more.residual(before, after) - less.residual(before, after)
+            shift = self._moved[j]
+            if shift is None:
+                change = more.residual(before, after) - less.residual(before, after)
+            else:
+                # Damping takes the stiffness from where the step begins, without its negative part: near rest it has
+                # a kink, and the shape alone would take the differences over it. So what the step begins with moves
+                # with the shape, and the derivative by that is taken away again.
+                change = more.residual(_shifted(before, shift), after) - less.residual(_shifted(before, -shift), after)
+                self._sum[j] -= float(((back.positions + back.by_velocities) * 2 * shift).sum()) / width
             moved = more.prescribed(before) - less.prescribed(before)
             self._sum[j] += float((back.prescribed * moved).sum() - (back.lambda_ * change).sum()) / width
 
@@ -188,6 +203,17 @@ class _Numbers:
 
     def result(self) -> Any:
         return self._sum.reshape(self._shape) if self._shape else float(self._sum[0])
+
+
+def _shifted(state: State, shift: Floats) -> State:
+    moved = state.copy()
+    moved.x[:] += shift
+    return moved
+
+
+def _damping_of(body: Mapping[str, Any]) -> float:
+    damping = body.get("damping")
+    return float(damping.get("stiffness", 0.0)) if isinstance(damping, Mapping) else 0.0
 
 
 class _Vertices:

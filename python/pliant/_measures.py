@@ -40,8 +40,14 @@ class Measures(Base):
         return self._ready().snapshot()
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Goes on from a snapshot, with the same bits; one of another scene is refused, and nothing has changed then."""
-        self._ready().restore(snapshot)
+        """Goes on from a snapshot, with the same bits; one of another scene is refused, and nothing has changed then.
+
+        It also goes back to before cuts, and forward again: over those by `cut` as long as nothing else of the scene has been
+        changed since they were made.
+        """
+        core = self._ready()
+        if not self._return_over_cuts(core, snapshot):
+            core.restore(snapshot)
 
     @property
     def time(self) -> float:

@@ -87,6 +87,8 @@ class Simulation(Parts, Changes, Measures):
         self._bodies = [self._made(name) for kind in ("body", "rod", "rigid") for name in tree.names(kind)]
         self._counter = 0
         self._grabs = []
+        self._around_cuts = {}
+        self._left_behind = set()
 
     @classmethod
     def from_scene(
@@ -223,7 +225,10 @@ class Simulation(Parts, Changes, Measures):
 
     def load(self, path: Path) -> None:
         """Goes on from a checkpoint file, also one of the command line's; one of another scene is refused."""
-        self._ready().load(os.fspath(path))
+        core = self._ready()
+        if self._around_cuts and self._return_over_cuts(core, core.read_snapshot(os.fspath(path))):
+            return
+        core.load(os.fspath(path))
 
     def __repr__(self) -> str:
         names = ", ".join(body.name for body in self._bodies) or "no bodies"

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "pliant/base/error.hpp"
+#include "pliant/io/checkpoint.hpp"
 #include "pliant/sim/incremental_potential.hpp"
 #include "pliant/simulation/visual_mesh.hpp"
 #include "simulation.hpp"
@@ -62,6 +63,17 @@ py::tuple cut_bodies(const SharedSimulation& self) {
   }
   for (std::size_t k = 0; k < s.cuts_made(); ++k) names.append(s.given().scene.cuts[k].name);
   return py::make_tuple(bodies, names);
+}
+
+/// What tells scenes apart, as something that Python can look up.
+py::bytes key_of(const Fingerprint& fingerprint) {
+  return {reinterpret_cast<const char*>(fingerprint.parts.data()), sizeof fingerprint.parts};
+}
+
+/// As Simulation::restore with another scene does.
+void restore_other(SharedSimulation& self, const Snapshot& snapshot, const Scene& scene) {
+  self.refuse_parts("there is no way back over a cut");
+  self.work([&](Simulation& s) { s.restore(snapshot, scene); });
 }
 
 /// The equation of the next step, or what is stored, at the present state.
@@ -151,6 +163,10 @@ void bind_between_steps(py::class_<SharedSimulation>& simulation) {
   simulation.def("set_grabs", &set_grabs)
       .def("cut", &cut_now)
       .def("cut_bodies", &cut_bodies)
+      .def("scene_key", [](const SharedSimulation& self) { return key_of(self.simulation().fingerprint()); })
+      .def_static("scene_key_of", [](const Snapshot& snapshot) { return key_of(snapshot.fingerprint); })
+      .def_static("read_snapshot", [](const std::string& file) { return read_checkpoint(file).snapshot; })
+      .def("restore_other", &restore_other)
       .def("gradient", &present_gradient)
       .def("hessian", &present_hessian)
       .def("visual", &visual_of);

@@ -38,6 +38,7 @@ class Adjoint {
     return take(std::move(found), {count});
   }
 
+  py::array rest() const { return nodes(VecX(model_->rest())); }
   /// Positions and velocities that the scene begins with.
   py::tuple start() const {
     const State state = model_->rest_state();
@@ -71,6 +72,7 @@ void bind_gradient(py::module_& module) {
   py::class_<Adjoint>(module, "Adjoint")
       .def(py::init<const Scene&>())
       .def("start", &Adjoint::start)
+      .def("rest", &Adjoint::rest)
       .def("residual", &Adjoint::residual)
       .def("back", &Adjoint::back)
       .def("prescribed", &Adjoint::prescribed)

@@ -326,6 +326,7 @@ void bind_scene(py::module_& module) {
       .def("drop_gravity", &SceneTree::drop_gravity)
       .def("add_energy", [](SceneTree& self, const EnergyHandle& energy) { self.add_energy(energy.energy); })
       .def("scene", &SceneTree::scene)
+      .def("copy", [](const SceneTree& self) { return SceneTree(self); })
       .def("as_dict", [](const SceneTree& self) { return to_python(self.root()); });
   py::class_<Scene>(module, "Scene")
       .def_readonly("name", &Scene::name)

@@ -370,3 +370,106 @@ def test_visual_meshes_move_with_their_bodies(tmp_path):
     with pytest.raises(pliant.InputError, match="visual"):
         sim.add_body(None, box={"size": [1, 1, 1], "cells": [1, 1, 1]}, young=1e5, poisson=0.3, name="plain")
         sim.body("plain").visual
+
+
+@pytest.mark.parametrize("solver", ["pod-newton", "warp-canceling"])
+@pytest.mark.parametrize("now", [True, False])
+def test_a_snapshot_undoes_cuts_and_makes_them_again_with_the_same_bits(solver, now, tmp_path):
+    def run():
+        sim, body = beam(solver)
+        sim.add_load(body, body.vertices[:, 0] > 0.999, (0, 1, 0), name="lift")
+        settle(sim, 5)
+        return sim, body
+
+    sim, body = run()
+    start = sim.snapshot()
+    uncut, uncut_body = run()
+    settle(uncut, 4)
+
+    plane = {"normal": (1, 0, 0)}
+    sim.cut(body, plane={"point": body.positions[body.vertices[:, 0] == 0.5].mean(axis=0) if now else (0.5, 0.1, 0.1), **plane}, now=now)
+    settle(sim, 2)
+    once = sim.snapshot()
+    sim.save(tmp_path / "once.pliant")
+    settle(sim, 2)
+    after_once = sim.positions().copy()
+    sim.cut(body, plane={"point": (1 / 6, 0.1, 0.1), **plane}, now=False)
+    settle(sim, 1)
+    twice = sim.snapshot()
+    assert len(uncut_body.vertices) < len(once.state.x) < len(twice.state.x)
+
+    sim.restore(start)  # over both
+    assert len(body.vertices) == len(body.mesh.vertices) == len(uncut_body.vertices)
+    settle(sim, 4)
+    assert np.array_equal(sim.positions(), uncut.positions())
+    assert np.array_equal(sim.velocities(), uncut.velocities())
+    sim.restore(twice)
+    assert np.array_equal(sim.positions(), twice.state.x)
+    sim.restore(once)
+    settle(sim, 2)
+    assert np.array_equal(sim.positions(), after_once)
+    sim.load(tmp_path / "once.pliant")
+    settle(sim, 2)
+    assert np.array_equal(sim.positions(), after_once)
+    sim.restore(start)
+    sim.cut(body, plane={"point": (5 / 6, 0.1, 0.1), **plane}, now=False)  # another one instead
+    settle(sim, 1)
+    sim.restore(once)
+    settle(sim, 2)
+    assert np.array_equal(sim.positions(), after_once)
+
+
+def test_a_cut_is_undone_among_cuts_of_the_scene():
+    def run():
+        sim, body = beam(cells=(10, 2, 2))
+        sim.add("cut", name="slit", body="beam", time=0.02, plane={"point": (0.5, 0.1, 0.1), "normal": (1, 0, 0)})
+        settle(sim, 1)
+        return sim, body
+
+    expected, _ = run()
+    settle(expected, 4)
+    sim, body = run()
+    start = sim.snapshot()
+    sim.cut(body, plane={"point": (0.8, 0.1, 0.1), "normal": (1, 0, 0)}, now=False)
+    settle(sim, 4)  # the scene's own is made behind it
+    sim.restore(start)
+    settle(sim, 3)
+    late = sim.snapshot()
+    with pytest.raises(pliant.InputError, match="passes between no two elements"):
+        sim.cut(body, plane={"point": (7, 0.1, 0.1), "normal": (1, 0, 0)})
+    sim.cut(body, plane={"point": (0.8, 0.1, 0.1), "normal": (1, 0, 0)}, now=False)
+    settle(sim, 2)
+    sim.restore(late)
+    settle(sim, 1)
+    assert np.array_equal(sim.positions(), expected.positions())
+
+
+def test_a_cut_is_not_undone_beyond_other_changes_which_would_be_lost():
+    sim, body = beam()
+    settle(sim, 2)
+    start = sim.snapshot()
+    sim.cut(body, plane={"point": (0.5, 0.1, 0.1), "normal": (1, 0, 0)})
+    sim.change("body", "beam", young=2e5)
+    settle(sim, 1)
+    positions = sim.positions().copy()
+    with pytest.raises(pliant.InputError, match="cuts are undone as long as nothing else is changed"):
+        sim.restore(start)
+    assert np.array_equal(sim.positions(), positions)
+
+
+def test_a_cut_is_undone_within_a_run():
+    sim, body = beam()
+    kept = []
+
+    def callback(sim, report):
+        if report and sim.steps_taken == 3 and not kept:
+            kept.append(sim.snapshot())
+            sim.cut(body, plane={"point": (0.5, 0.1, 0.1), "normal": (1, 0, 0)}, now=False)
+        elif sim.steps_taken == 5 and len(kept) == 1:
+            kept.append(None)
+            sim.restore(kept[0])
+
+    sim.run(steps=8, callback=callback)
+    expected, _ = beam()
+    settle(expected, sim.steps_taken)
+    assert np.array_equal(sim.positions(), expected.positions())

@@ -186,7 +186,8 @@ def test_gradients_by_boundary_motion_and_by_the_size_of_what_is_pinned(order, i
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_gradients_by_the_shape_at_rest_and_by_the_stiffness_of_every_element(order):
+@pytest.mark.parametrize("resistance", [0.0, 0.01])
+def test_gradients_by_the_shape_at_rest_and_by_the_stiffness_of_every_element(order, resistance):
     mesh = pliant.box(size=(0.3, 0.1, 0.1), cells=(3, 1, 1))
     rng = np.random.default_rng(5)
     young = 2e4 * (1 + 0.3 * rng.random(len(mesh.tets)))
@@ -194,9 +195,10 @@ def test_gradients_by_the_shape_at_rest_and_by_the_stiffness_of_every_element(or
     def run(vertices=mesh.vertices, young=young):
         sim = pliant.Simulation(dt=0.02, gravity=(0, -5, 0), solver={**EXACT, "tolerance": 1e-11})
         moved = pliant.TetMesh(vertices, mesh.tets, sets=mesh.sets)
-        body = sim.add_body(moved, "neo-hookean", young=young, poisson=0.3, name="beam", order=order, damping={"mass": 0.5})
+        body = sim.add_body(moved, "neo-hookean", young=young, poisson=0.3, name="beam", order=order, damping={"mass": 0.5, "stiffness": resistance})
         sim.pin(body, "x-min")
         sim.add_load(body, "x-max", (0.1, -0.3, 0.0))
+        sim.add_load(body, "y-max", pressure=30.0)
         return pliant.record(sim, 4)
 
     tape = run()
@@ -386,6 +388,52 @@ def test_gradients_through_damping_and_forces_that_follow_an_open_surface(order)
 
     paths = {"body.beam.young": 2e4, "body.beam.damping.stiffness": 0.02, "load.wind.pressure": 150.0, "spring.rope.damping": 3.0}
     check(make, 5, paths)
+
+
+@pytest.mark.parametrize("steps", [1, 8])
+@pytest.mark.parametrize("integrator", ["implicit-euler", "quasistatic"])
+def test_gradients_by_boundary_motion_below_a_traction_that_turns(integrator, steps):
+    """The nodes that are moved have faces that are pulled: those forces are taken where the nodes are moved to."""
+    dt = 1 / 60 if integrator == "implicit-euler" else 1.0
+
+    def make(script_pull_translate=(0.1, 0.2, 0.05), body_beam_box_size=(1.0, 0.3, 0.3)):
+        sim = pliant.Simulation(dt=dt, gravity=(0, 0, 0), integrator=integrator, solver={**EXACT, "tolerance": 1e-11})
+        sim.add("body", box={"size": body_beam_box_size, "cells": (4, 2, 2)}, young=1e5, poisson=0.4, name="beam")
+        sim.pin("beam", "x-min")
+        sim.move("beam", "x-max", translate=script_pull_translate, times=(0, 6 * dt), imposition="direct", name="pull")
+        sim.add_load("beam", "y-max", traction=(0, 500, 2000), follows=True)
+        return sim
+
+    check(make, steps, {"script.pull.translate": (0.1, 0.2, 0.05), "body.beam.box.size": (1.0, 0.3, 0.3)})
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("steps", [1, 8])
+def test_gradients_by_the_size_of_what_is_pinned_below_a_pressure_on_an_open_surface(order, steps):
+    def make(body_beam_box_size=(1.0, 0.3, 0.3)):
+        sim = pliant.Simulation(dt=1 / 60, gravity=(0, 0, 0), solver={**EXACT, "tolerance": 1e-11})
+        sim.add("body", box={"size": body_beam_box_size, "cells": (3, 1, 1)}, young=1e5, poisson=0.4, name="beam", order=order)
+        sim.pin("beam", "x-min")
+        sim.add_load("beam", "y-max", pressure=800.0)
+        return sim
+
+    check(make, steps, {"body.beam.box.size": (1.0, 0.3, 0.3)})
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("law", ["neo-hookean", "fixed-corotated"])
+def test_gradients_by_size_through_damping_by_stiffness_have_no_kinks_near_rest(order, law):
+    """The stiffness that damps has no negative part, which near rest comes and goes with the sign of the stress:
+    differences over that were wrong by 3e-5."""
+
+    def make(body_beam_box_size=(0.5, 0.1, 0.1)):
+        sim = pliant.Simulation(dt=0.02, gravity=(0, -5, 0), solver={**EXACT, "tolerance": 1e-11})
+        shape = {"box": {"size": body_beam_box_size, "cells": (4, 1, 1)}, "order": order}
+        sim.add("body", material=law, young=2e4, poisson=0.3, name="beam", damping={"stiffness": 0.02}, **shape)
+        sim.pin("beam", "x-min")
+        return sim
+
+    check(make, 4, {"body.beam.box.size": (0.5, 0.1, 0.1)}, rel=1e-7)
 
 
 def test_gradients_through_damping_by_stiffness_of_shells_and_rods():

@@ -73,13 +73,22 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
   Doubts doubts([&](const std::string& why) { observer.on_notice(why); });
   if (folder) doubts.add_failed_steps(folder->totals().failed_steps);
 
+  // Cuts make another model and another state: those of the scene, and those that an observer makes or undoes.
+  std::shared_ptr<const Model> model = simulation.model();
+  const auto follow_cuts = [&] {
+    if (simulation.model() == model) return;
+    model = simulation.model();
+    if (folder) folder->follow_cut();
+  };
   while (simulation.state()->step < result.steps) {
-    if (const std::vector<Index> origin = simulation.make_due_cuts(); !origin.empty() && folder) folder->follow_cut();
-    const State& state = *simulation.state();
+    simulation.make_due_cuts();
+    follow_cuts();
+    const std::shared_ptr<const State> kept = simulation.state();
+    const State& state = *kept;
     const std::int64_t step = state.step + 1;
     const double time = state.time + scene.dt;
     observer.before_step(time);
-    doubts.before_step(simulation.model(), state, result.steps);
+    doubts.before_step(model, state, result.steps);
     const StepReport report = simulation.step(options.control);
     if (report.outcome == Outcome::interrupted) {
       result.end = RunEnd::interrupted;
@@ -91,7 +100,7 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     if (folder) folder->add_report(step, time, report);
     if (folder && good) folder->add_state();
     observer.on_step(state, report);
-    if (good) doubts.after_step(*simulation.model(), state, report);
+    if (good) doubts.after_step(*model, state, report);
     if (!good) {
       result.end = RunEnd::failed;
       result.last_report = report;
@@ -99,12 +108,13 @@ RunResult run(Simulation& simulation, const RunOptions& options, RunObserver& ob
     }
     bool is_asked = observer.wants_stop() || (options.control && options.control->stop_requested());
     if (sharing) is_asked = sharing->agree(is_asked);
-    if (state.step < result.steps && is_asked) {
+    if (simulation.state()->step < result.steps && is_asked) {
       result.end = RunEnd::interrupted;
       break;
     }
   }
 
+  follow_cuts();
   const State& state = *simulation.state();
   doubts.at_end(*simulation.model(), state);
   if (result.end == RunEnd::finished) doubts.judge(scene.solver, scene.dt);

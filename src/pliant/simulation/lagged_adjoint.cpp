@@ -1,6 +1,8 @@
 #include "pliant/simulation/lagged_adjoint.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 namespace pliant {
@@ -39,11 +41,84 @@ void add_differences(std::span<const Index> nodes, VecX& y, Product&& product, V
 
 }  // namespace
 
+Mat3 gradient_at(const FeMesh& mesh, const Index* nodes, Index first, const VecX& x, const Mat3& inverse, int point) {
+  Mat3 sum = Mat3::Zero();
+  for (int a = 0; a < mesh.reference().nodes(); ++a)
+    sum += node(x, first + nodes[a]) * mesh.reference().gradient(point, a).transpose();
+  return sum * inverse;
+}
+
+Mat3 apply(const Mat9& H, const Mat3& G) {
+  const Eigen::Matrix<double, 9, 1> turned = H * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(G.data());
+  return Eigen::Map<const Mat3>(turned.data());
+}
+
+const Lame& lame_of(const Body& body, Index element) {
+  return body.lame[body.lame.size() == 1 ? 0 : static_cast<std::size_t>(element)];
+}
+
+Mat3 projected_stiffness_by_gradient(const Material& material, const Mat3& F, const Mat3& G, const Mat3& U) {
+  constexpr double kStep = 1e-6;
+  const Eigen::SelfAdjointEigenSolver<Mat9> eigen(material.hessian(F));
+  const auto& l = eigen.eigenvalues();
+  const Mat9& V = eigen.eigenvectors();
+  const Eigen::Matrix<double, 9, 1> g = V.transpose() * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(G.data()),
+                                    u = V.transpose() * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(U.data());
+  const double zero = 1e-12 * l.cwiseAbs().maxCoeff();
+  Mat9 share;
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) {
+      const double part = std::max(l[i], 0.0) - std::max(l[j], 0.0), all = l[i] - l[j];
+      const double same = std::abs(l[i]) <= zero ? 0.5 : l[i] > 0 ? 1.0 : 0.0;
+      share(i, j) = g[i] * u[j] * (std::abs(all) > zero ? part / all : same);
+    }
+  const Mat9 weights = V * share * V.transpose();
+  Mat3 found, moved = F;
+  for (int k = 0; k < 9; ++k) {
+    const double kept = F.data()[k];
+    moved.data()[k] = kept + kStep;
+    const Mat9 more = material.hessian(moved);
+    moved.data()[k] = kept - kStep;
+    found.data()[k] = weights.cwiseProduct(more - material.hessian(moved)).sum() / (2 * kStep);
+    moved.data()[k] = kept;
+  }
+  return found;
+}
+
+namespace {
+
+/// With G and U the gradients of lambda and x - x^n: of beta/h V sum w G:H(F^n):U, by the nodes' part of F^n.
+void add_solid_damping_by_start(const Body& body, const StepProblem& problem, const VecX& moved, const VecX& lambda,
+                                VecX& g) {
+  const FeMesh& mesh = *body.elements;
+  const ReferenceElement& reference = mesh.reference();
+  for (Index e = 0; e < mesh.element_count(); ++e) {
+    const Index* of = mesh.elements().data() + std::ptrdiff_t(e) * reference.nodes();
+    const Mat3& inverse = mesh.inverse_edges()[static_cast<std::size_t>(e)];
+    const Material material{body.law, lame_of(body, e)};
+    const double scale = body.damping.stiffness / problem.h * mesh.volumes()[static_cast<std::size_t>(e)];
+    for (int q = 0; q < reference.points(); ++q) {
+      const auto gradient = [&](const VecX& y) { return gradient_at(mesh, of, body.nodes.begin, y, inverse, q); };
+      const Mat3 by_gradient =
+          scale * reference.weights()[static_cast<std::size_t>(q)] *
+          projected_stiffness_by_gradient(material, gradient(problem.x_n), gradient(lambda), gradient(moved));
+      for (int a = 0; a < reference.nodes(); ++a)
+        node(g, body.nodes.begin + of[a]) += by_gradient * (inverse.transpose() * reference.gradient(q, a));
+    }
+  }
+}
+
+}  // namespace
+
 void add_damping_by_start(const Model& model, const StepProblem& problem, const VecX& x, const VecX& lambda, VecX& g) {
   VecX y = problem.x_n;
   const VecX moved = x - problem.x_n;
   for (const Body& body : model.bodies()) {
     if (!(body.damping.stiffness > 0)) continue;
+    if (body.elastic && !body.rigid && body.fibres.empty()) {
+      add_solid_damping_by_start(body, problem, moved, lambda, g);
+      continue;
+    }
     const Energy& energy = body.energy();
     const int size = energy.stencils().size;
     std::vector<double> blocks(static_cast<std::size_t>(9 * local_blocks(size)));

@@ -2,23 +2,12 @@
 #include <utility>
 
 #include "pliant/sim/contact/contact_step.hpp"
+#include "pliant/simulation/lagged_adjoint.hpp"
 #include "pliant/simulation/step_adjoint.hpp"
 
 namespace pliant {
 
 namespace {
-
-/// A vector over nodes as a linear map of the element: its gradient at a quadrature point, by the coordinates at rest.
-Mat3 gradient_at(const FeMesh& mesh, const Index* nodes, Index first, const VecX& x, const Mat3& inverse, int point) {
-  Mat3 sum = Mat3::Zero();
-  for (int a = 0; a < mesh.reference().nodes(); ++a)
-    sum += node(x, first + nodes[a]) * mesh.reference().gradient(point, a).transpose();
-  return sum * inverse;
-}
-
-const Lame& lame_of(const Body& body, Index element) {
-  return body.lame[body.lame.size() == 1 ? 0 : static_cast<std::size_t>(element)];
-}
 
 double product(const Mat3& A, const Mat3& B) { return A.cwiseProduct(B).sum(); }
 
@@ -46,6 +35,11 @@ VecX to_vertices(const Body& body, const VecX& nodes) {
 /// by per mass. Vertices that move by dX change the volume by V tr D, D the gradient of dX, F by -F D, and G by -G D:
 ///
 ///   ds = V sum w ((P:G) 1 - G^T P - F^T (dP/dF:G)) : D + V rho q tr D.
+///
+/// Damping by stiffness has the share s = beta/h V sum w G:H(F^n):U with H = dP/dF, projected, at the step's beginning
+/// and U the gradient of x - x^n, and so
+///
+///   ds = beta/h V sum w ((G:H:U) 1 - G^T (H:U) - U^T (H:G) - F^nT d(G:H:U)/dF^n) : D.
 VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambda) {
   assert(body.elastic && body.fibres.empty());
   const StepProblem& problem = potential_.problem();
@@ -60,6 +54,8 @@ VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambd
       node(pull, i) += (node(x, i) - node(problem.predicted, i)) / (problem.h * problem.h) +
                        body.damping.mass / problem.h * (node(x, i) - node(problem.x_n, i));
   }
+  const double viscosity = problem.has_inertia() ? body.damping.stiffness / problem.h : 0;
+  const VecX displacement = x - problem.x_n;
   const bool is_lumped = model_->mass().kind() == MassKind::lumped;
   VecX found = VecX::Zero(3 * Eigen::Index(body.mesh->vertices().size()));
   for (Index e = 0; e < mesh.element_count(); ++e) {
@@ -71,11 +67,17 @@ VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambd
     for (int q = 0; q < reference.points(); ++q) {
       const Mat3 F = gradient_at(mesh, of, body.nodes.begin, x, inverse, q),
                  G = gradient_at(mesh, of, body.nodes.begin, lambda, inverse, q), P = material.stress(F);
-      const Eigen::Matrix<double, 9, 1> turned =
-          material.hessian(F) * Eigen::Map<const Eigen::Matrix<double, 9, 1>>(G.data());
-      by_gradient +=
-          reference.weights()[static_cast<std::size_t>(q)] * (product(P, G) * Mat3::Identity() - G.transpose() * P -
-                                                              F.transpose() * Eigen::Map<const Mat3>(turned.data()));
+      const double weight = reference.weights()[static_cast<std::size_t>(q)];
+      by_gradient += weight * (product(P, G) * Mat3::Identity() - G.transpose() * P -
+                               F.transpose() * apply(material.hessian(F), G));
+      if (viscosity == 0) continue;
+      const Mat3 start = gradient_at(mesh, of, body.nodes.begin, problem.x_n, inverse, q),
+                 U = gradient_at(mesh, of, body.nodes.begin, displacement, inverse, q);
+      const Mat9 H = material.hessian(start, Projection::analytic);
+      const Mat3 resisted = apply(H, U);
+      by_gradient += viscosity * weight *
+                     (product(G, resisted) * Mat3::Identity() - G.transpose() * resisted - U.transpose() * apply(H, G) -
+                      start.transpose() * projected_stiffness_by_gradient(material, start, G, U));
     }
     double work = 0;
     for (int a = 0; a < count; ++a)
@@ -93,6 +95,11 @@ VecX StepAdjoint::by_vertices(const Body& body, const VecX& x, const VecX& lambd
     contact->add_by_rest(x, lambda, by_rest);
     found -= to_vertices(body, by_rest);
   }
+  // What is pinned moves with its vertices, and so do the forces on open surfaces, which are those of expected_end().
+  VecX by_end = VecX::Zero(x.size()), by_pinned = VecX::Zero(x.size());
+  add_surface_forces_by_end(*model_, problem, lambda, by_end);
+  for (Index i : problem.fixed) by_pinned[i] = by_end[i];
+  found -= to_vertices(body, by_pinned);
   return found;
 }
 
@@ -101,6 +108,9 @@ VecX StepAdjoint::by_stiffness(const Body& body, const VecX& x, const VecX& lamb
   constexpr double kStep = 1e-3;  // stress is linear in the parameters, or nearly so
   const FeMesh& mesh = *body.elements;
   const ReferenceElement& reference = mesh.reference();
+  const StepProblem& problem = potential_.problem();
+  const double viscosity = problem.has_inertia() ? body.damping.stiffness / problem.h : 0;
+  const VecX displacement = x - problem.x_n;
   VecX found = VecX::Zero(mesh.element_count());
   for (Index e = 0; e < mesh.element_count(); ++e) {
     const Index* of = mesh.elements().data() + std::ptrdiff_t(e) * reference.nodes();
@@ -111,8 +121,15 @@ VecX StepAdjoint::by_stiffness(const Body& body, const VecX& x, const VecX& lamb
     for (int q = 0; q < reference.points(); ++q) {
       const Mat3 F = gradient_at(mesh, of, body.nodes.begin, x, inverse, q),
                  G = gradient_at(mesh, of, body.nodes.begin, lambda, inverse, q);
+      Mat3 change = stiffer.stress(F) - softer.stress(F);
+      if (viscosity != 0) {  // damping by stiffness, with that of where the step begins
+        const Mat3 start = gradient_at(mesh, of, body.nodes.begin, problem.x_n, inverse, q),
+                   U = gradient_at(mesh, of, body.nodes.begin, displacement, inverse, q);
+        change += viscosity *
+                  apply(stiffer.hessian(start, Projection::analytic) - softer.hessian(start, Projection::analytic), U);
+      }
       found[e] -= mesh.volumes()[static_cast<std::size_t>(e)] * reference.weights()[static_cast<std::size_t>(q)] *
-                  product(stiffer.stress(F) - softer.stress(F), G) / (2 * kStep);
+                  product(change, G) / (2 * kStep);
     }
   }
   return found;

@@ -222,6 +222,12 @@ void Simulation::restore(const Snapshot& given) {
   restore_here(part);
 }
 
+void Simulation::restore(const Snapshot& snapshot, Scene scene) {
+  Simulation next(std::move(scene));
+  next.restore(snapshot);
+  *this = std::move(next);
+}
+
 void Simulation::restore_here(const Snapshot& snapshot) {
   if (snapshot.fingerprint != fingerprint_)
     throw InputError(fmt::format("the snapshot belongs to another scene: {} differ; undo the change",

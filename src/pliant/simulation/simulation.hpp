@@ -90,6 +90,9 @@ class Simulation {
   /// Throws InputError for a snapshot of another scene; nothing has changed then.
   Snapshot snapshot() const;
   void restore(const Snapshot& snapshot);
+  /// Becomes the simulation of another scene, as that snapshot of it was: the way back over a cut() that the scene does
+  /// not name, and forward again, for whoever kept the scene. Driven positions are at rest then, as after rebuild().
+  void restore(const Snapshot& snapshot, Scene scene);
 
  private:
   std::vector<Index> make_next_cut();

@@ -79,9 +79,9 @@ void StepAdjoint::take_back_lagged(const VecX& x, Back& back) {
   if (ContactStep* contact = potential_.contact(); contact && contact->has_friction())
     contact->add_friction_by_start(x, back.lambda, by_start);
   back.positions -= by_start;
-  VecX by_end = VecX::Zero(x.size());  // x^n + h v^n, or where it is prescribed
+  VecX by_end = VecX::Zero(x.size());  // x^n + h v^n; prescribed positions are a matter of p, not of the start
   add_surface_forces_by_end(*model_, problem, back.lambda, by_end);
-  for (Index i : problem.fixed) back.prescribed[i] -= std::exchange(by_end[i], 0.0);
+  potential_.clear_prescribed(by_end);
   back.positions -= by_end;
   if (problem.has_inertia()) back.velocities -= problem.h * by_end;
 }

@@ -18,8 +18,10 @@ namespace pliant {
 /// forces and directions from x^n, too, damping its stiffness, and forces on open surfaces are those at x^n + h v^n
 /// (lagged_adjoint.hpp). Without inertia, friction and such forces a step forgets where it began.
 ///
-/// Prescribed unknowns p are not solved for, and lambda is zero there: by where they are at the end of the step the
-/// objective has the derivative dg/dx_p + dg/dv_p / h - H_pf lambda_f.
+/// Prescribed unknowns x_p are not solved for, and lambda is zero there: by where they are at the end of the step the
+/// objective has the derivative dg/dx_p + dg/dv_p / h - H_pf lambda_f. F at a given x depends on them once more, since
+/// the forces on open surfaces are those where the step is expected to end (StepProblem::expected_end). That is a part
+/// of dF/dp, which residual() and by_vertices() have, and must not be counted among the former as well.
 class StepAdjoint {
  public:
   /// Throws InputError for what F depends on in other ways: colliders by penalties, and contact that changes within a
