@@ -177,7 +177,10 @@ void ConjacStepper::assign_roles() {
   dynamic_ = chosen_;
   const std::vector<Index> more = supporting_nodes(*model(), held_, chosen_);
   dynamic_.insert(dynamic_.end(), more.begin(), more.end());
+  const std::vector<Index> frames = frame_nodes(*model());
+  dynamic_.insert(dynamic_.end(), frames.begin(), frames.end());
   std::sort(dynamic_.begin(), dynamic_.end());
+  dynamic_.erase(std::unique(dynamic_.begin(), dynamic_.end()), dynamic_.end());
   std::erase_if(dynamic_, [&](Index i) { return held_[3 * at(i)] && held_[3 * at(i) + 1] && held_[3 * at(i) + 2]; });
   is_quasistatic_.resize(model()->rest().size());
   for (Eigen::Index i = 0; i < is_quasistatic_.size(); ++i) is_quasistatic_[i] = held_[at(i)] ? 0 : 1;
