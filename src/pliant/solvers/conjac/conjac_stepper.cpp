@@ -63,6 +63,7 @@ void ConjacStepper::take_step(Solution& solution, StepReport& report) {
   if (linear_contact_) potential().linearise_contact(linear_contact_->force, linear_contact_->stiffness);
   begin_frame();
   if (options_.initial_solve && problem().steps_before == 0 && !settle(report)) return;
+  if (guard_) guard_->note_straight_from(x_);
   {
     const Stopwatch watch(report.seconds.assembly);
     find_forces(x_, f_);
