@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -256,6 +258,19 @@ TEST(Scene, LinksAreRigidBodiesWithJointsForSolversWithoutTheirCoordinates) {
 TEST(Scene, TheDocumentationInTheTreeIsTheTable) {
   EXPECT_EQ(document("scene.md"), scene_documentation()) << "run: build/pliant docs scene > docs/scene.md";
   EXPECT_EQ(document("solvers.md"), solver_documentation()) << "run: build/pliant docs solvers > docs/solvers.md";
+}
+
+TEST(Scene, TheDescriptionSaysThatFewerNodesAreDynamicThanWereAskedFor) {
+  const auto described = [](int nodes) {
+    const Scene scene = parse(fmt::format(
+        "[simulation]\nfps = 60\nframes = 1\n[[body]]\nbox = {{size = [1, 0.2, 0.2], cells = [8, 2, 2]}}\nyoung = "
+        "2e5\npoisson = 0.4\n[[pin]]\nwhere = \"x-min\"\n[solver]\nname = \"conjac\"\ndynamic_nodes = {}\n",
+        nodes));
+    return describe(scene, *build_model(scene));
+  };
+  // Seven nodes of this bar are not on its surface.
+  EXPECT_EQ(described(7).find("dynamic nodes are placed"), std::string::npos);
+  EXPECT_NE(described(40).find("note: 7 of 40 dynamic nodes are placed"), std::string::npos) << described(40);
 }
 
 TEST(Scene, EveryExampleIsGood) {

@@ -279,6 +279,60 @@ TEST_P(RigidBodiesOfEverySolver, ABeadSlidesOffAFallingArmAsLagrangeSays) {
 INSTANTIATE_TEST_SUITE_P(Rigid, RigidBodiesOfEverySolver, ::testing::ValuesIn(testing::solver_names()),
                          [](const auto& instance) { return testing::identifier(instance.param); });
 
+/// A bob beside the end of a soft bar, from which a spring or a joint holds it.
+constexpr const char* kBob = R"(
+[simulation]
+fps = 120
+frames = 60
+[[body]]
+name = "soft"
+box = {size = [1, 0.2, 0.2], cells = [8, 2, 2]}
+material = "fixed-corotated"
+young = 2e5
+poisson = 0.4
+[[pin]]
+body = "soft"
+where = "x-min"
+)";
+constexpr const char* kOnASpring = R"(
+[[rigid]]
+name = "bob"
+sphere = {centre = [1.5, 0.1, 0.1], radius = 0.15}
+[[spring]]
+body = "bob"
+at = [1.35, 0.1, 0.1]
+to_body = "soft"
+to = [1.0, 0.1, 0.1]
+stiffness = 300
+)";
+constexpr const char* kOnAJoint = R"(
+[[rigid]]
+name = "bob"
+box = {centre = [1.4, 0.1, 0.1], size = [0.6, 0.1, 0.1]}
+[[joint]]
+kind = "ball"
+body = "bob"
+to_body = "soft"
+at = [1.05, 0.1, 0.1]
+)";
+
+TEST(RigidBodies, FallWithTheirOwnInertiaUnderConjacWhereASoftOneHoldsThem) {
+  const auto fallen = [](const std::string& scene, const std::string& solver, const std::string& settings) {
+    Simulation simulation(parse_scene(fmt::format("{}[solver]\nname = \"{}\"\n{}", scene, solver, settings), "bob"));
+    const Vec3 before = centre_of(simulation, 1);
+    for (int step = 0; step < 60; ++step) EXPECT_TRUE(simulation.step().succeeded());
+    return Vec3(centre_of(simulation, 1) - before);
+  };
+  for (const char* bob : {kOnASpring, kOnAJoint}) {
+    const std::string scene = std::string(kBob) + bob;
+    const Vec3 expected = fallen(scene, "pod-newton", "");
+    EXPECT_LT(expected.y(), -0.5);
+    // However few nodes of the bar are dynamic, the bob's are.
+    for (const char* settings : {"", "dynamic_nodes = 2\n", "dynamic_nodes = 40\n"})
+      EXPECT_LT((fallen(scene, "conjac", settings) - expected).norm(), 0.1 * expected.norm()) << settings;
+  }
+}
+
 TEST(RigidBodies, TumbleWithTheAngularMomentumThatTheirIntegratorKeeps) {
   const std::string body =
       "gravity = [0, 0, 0]\n[[rigid]]\nbox = {size = [0.1, 0.2, 0.4]}\nangular_velocity = [0.1, 6, 0.1]\nvelocity = "

@@ -6,6 +6,7 @@
 #include "pliant/energies/assembler.hpp"
 #include "pliant/mesh/generators.hpp"
 #include "pliant/solvers/catalogue.hpp"
+#include "pliant/solvers/turn_stretch.hpp"
 #include "support/models.hpp"
 
 namespace pliant {
@@ -162,6 +163,62 @@ Vec3 centre_of_ball(const Model& model, const VecX& of) {
     mass += model.mass().lumped()[i];
   }
   return sum / mass;
+}
+
+TEST(TurnStretch, IsTheEnergyOfHalfTheSquareOfATurn) {
+  ModelBuilder builder;
+  const BodyOptions body = bar("fixed-corotated", 1e7);
+  builder.add_body(body);
+  const auto model = builder.build();
+  TurnStretch stretch(*model);
+  const double turn = 0.03, h = 0.01, volume = 0.6 * 0.3 * 0.3;
+  const VecX& mass = model->mass().lumped();
+  VecX dx(model->rest().size());
+  Vec3 centre = Vec3::Zero();
+  for (Index i = 0; i < model->nodes(); ++i) centre += mass[i] / mass.sum() * node(model->rest(), i);
+  double kinetic = 0;
+  for (Index i = 0; i < model->nodes(); ++i) {
+    const Vec3 way = turn * Vec3::UnitZ().cross(node(model->rest(), i) - centre);
+    kinetic += 0.5 * mass[i] * way.squaredNorm() / (h * h);
+    node(dx, i) = way + Vec3(0.3, -0.2, 0.1);  // where it flies has no say
+  }
+  const Lame& lame = body.material.lame;
+  const double expected = volume * std::pow(turn, 4) * (lame.mu + lame.lambda) / 2 / kinetic;
+  EXPECT_NEAR(stretch.largest_share(model->rest(), dx, h), expected, 1e-9 * expected);
+  // Half the way, a quarter of the share; and what grows without turning has none.
+  EXPECT_NEAR(stretch.largest_share(model->rest(), dx / 2, h), expected / 4, 1e-9 * expected);
+  EXPECT_LT(stretch.largest_share(model->rest(), 0.2 * model->rest(), h), 1e-12);
+}
+
+/// Two thirds of it soft, so that the rest swings down as a stiff block.
+std::shared_ptr<const Model> bar_with_a_stiff_end() {
+  ModelBuilder builder;
+  builder.set_gravity({0, -9.81, 0});
+  BodyOptions body;
+  body.mesh = testing::box_mesh({1.5, 0.3, 0.3}, {12, 3, 3});
+  body.material = testing::material("neo-hookean", 2e5, 0.4);
+  for (const Tet& tet : body.mesh->tets()) {
+    double middle = 0;
+    for (Index i : tet) middle += body.mesh->vertices()[static_cast<std::size_t>(i)].x() / 4;
+    body.lame.push_back(middle > 1 ? lame_from_young(1e9, 0.3) : lame_from_young(2e5, 0.4));
+  }
+  builder.add_body(body);
+  builder.add_pin({"wall", body.mesh->sets().at("x-min")});
+  return builder.build();
+}
+
+TEST(StiffParts, SwingUnderLinearStepsAsUnderNewtonsMethod) {
+  const auto model = bar_with_a_stiff_end();
+  const auto fallen = [&](const std::string& solver) {
+    const auto stepper = make_stepper(model, solver);
+    State state = model->rest_state();
+    for (int s = 0; s < 60; ++s) EXPECT_TRUE(stepper->step(state, 1.0 / 60).succeeded());
+    return Vec3(node(state.x, model->nodes() - 1));
+  };
+  const Vec3 expected = fallen("pod-newton");
+  EXPECT_LT(expected.y(), -0.8);
+  for (const char* solver : {"linearly-implicit", "conjac"})
+    EXPECT_LT((fallen(solver) - expected).norm(), 0.02) << solver;
 }
 
 TEST(ConjacInContact, BouncesAsUnderNewtonsMethod) {

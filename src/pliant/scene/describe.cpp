@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "pliant/scene/scene.hpp"
+#include "pliant/solvers/conjac/dynamic_nodes.hpp"
 #include "pliant/solvers/newton/linear_choice.hpp"
 
 namespace pliant {
@@ -80,6 +81,21 @@ std::string describe_loose_tolerance(const Scene& scene, const ContactModel& con
       "m/s; "
       "take a smaller one, or criterion = \"auto\"\n",
       *speed, contact.options.eps_v);
+}
+
+/// Placement takes nodes inside bodies alone, of which there may be fewer than were asked for.
+std::string describe_dynamic_nodes(const Scene& scene, const Model& model) {
+  if (scene.solver.name != "conjac") return {};
+  const ParameterMap& given = scene.solver.parameters;
+  const auto asked = std::get<std::int64_t>(given.at("dynamic_nodes"));
+  if (!std::get<std::string>(given.at("dynamic")).empty() || asked == DynamicNodeOptions{}.count) return {};
+  const auto placed = static_cast<std::int64_t>(
+      dynamic_nodes(model, {{}, static_cast<int>(asked), std::get<std::int64_t>(given.at("seed"))}).size());
+  if (placed >= asked) return {};
+  return fmt::format(
+      "          note: {} of {} dynamic nodes are placed, since no more lie inside bodies; 'dynamic' names others, "
+      "and dynamic = \"all\" takes them all\n",
+      placed, asked);
 }
 
 std::string describe_range(double least, double most) {
@@ -302,7 +318,7 @@ std::string describe(const Scene& scene, const Model& model) {
   }
   text += fmt::format("{}; {} when a step fails\n", changed.empty() ? " with its defaults" : changed,
                       scene.solver.on_failure == OnFailure::stop ? "stops" : "continues");
-  return text + describe_linear_choice(scene, model);
+  return text + describe_dynamic_nodes(scene, model) + describe_linear_choice(scene, model);
 }
 
 std::string describe_solvers(const Scene& scene, const Model& model) {

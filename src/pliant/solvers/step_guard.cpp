@@ -18,7 +18,10 @@ constexpr double kMostGain = 1e-3;  ///< the share of the energy at its start th
 /// The share of the smallest body's size that balancing the forces at the end of a step may move anything by; and,
 /// where bodies touch, that inertia alone would let them move it by: a few steps decide a bounce.
 constexpr double kMostUnbalanced = 0.02, kMostUnbalancedTouching = 1e-3;
-constexpr double kMostBent = 1e-3;    ///< strain of a rigid body's frame
+constexpr double kMostBent = 1e-3;  ///< strain of a rigid body's frame
+/// The share of the energy of its motion that a part of a body may lose in a step to being stretched by turning. Soft
+/// bodies that swing lose some 1e-4; a stiff end of one more than this, as soon as it swings.
+constexpr double kMostHeldBack = 0.05;
 constexpr double kMostTurned = 0.01;  ///< rad, by which joints may turn a rigid body in one linear step
 
 /// Of unknowns that are not prescribed, J.
@@ -83,7 +86,8 @@ StepGuard::StepGuard(IncrementalPotential& potential, std::shared_ptr<const Mode
       balance_(balance),
       elastic_scale_(elastic_energy_scale(*model_)),
       size_(smallest_body_size(*model_)),
-      is_tied_(static_cast<std::size_t>(model_->nodes()), 0) {
+      is_tied_(static_cast<std::size_t>(model_->nodes()), 0),
+      turn_stretch_(*model_) {
   if (!model_->ties()) return;
   for (const Tie& tie : model_->ties()->ties())
     for (Index i : tie.nodes) is_tied_[static_cast<std::size_t>(i)] = 1;
@@ -115,7 +119,8 @@ void StepGuard::end(Solution& solution, StepReport& report, double stored, const
     solution.gradient += stored_gradient;
     potential_.clear_prescribed(solution.gradient);
     solution.is_measured = true;
-    bad = bad || is_rough(solution) || !describe_divergence(potential_, elastic_scale_, solution).empty();
+    bad = bad || is_held_back(solution.x) || is_rough(solution) ||
+          !describe_divergence(potential_, elastic_scale_, solution).empty();
   }
   if (bad) repair(solution, report);
   report.figures.push_back({"repaired", bad ? 1.0 : 0.0});
@@ -137,6 +142,13 @@ bool StepGuard::is_bad(const Solution& solution, double stored, const VecX& stor
   const double gain =
       kinetic - kinetic_ + stored - stored_ + resisted - work_of_prescribed(solution.x, stored_gradient);
   return !(gain <= kMostGain * internal_energy()) || has_inverted(*model_, solution.x) || has_bent(*model_, solution.x);
+}
+
+/// Whether straight lines stretched a part that turns by so much that the stress will hold it back.
+bool StepGuard::is_held_back(const VecX& x) {
+  if (straight_from_.size() == 0) return false;
+  motion_ = x - straight_from_;
+  return turn_stretch_.largest_share(straight_from_, motion_, potential_.problem().h) > kMostHeldBack;
 }
 
 /// Whether the step along the residual r that lowers the potential most is long: alpha p with p = h^2 M^{-1} r and

@@ -5,6 +5,7 @@
 #include "pliant/sim/judgement.hpp"
 #include "pliant/sim/stepper.hpp"
 #include "pliant/solvers/newton/newton_minimiser.hpp"
+#include "pliant/solvers/turn_stretch.hpp"
 
 namespace pliant {
 
@@ -24,9 +25,10 @@ enum class Safeguard { newton, none };
 /// Backward Euler has gain = -1/2 |v - v^n|_M^2 - (Phi(x^n) - Phi(x) + grad Phi(x) . (x - x^n)), negative wherever Phi
 /// is convex along the step. A step that ends with inverted elements is bad too, wherever it began: a linearised force
 /// does not lead them back, and where they belong there Newton's method keeps them so; one that strains a rigid body is
-/// bad, too. And so is one that leaves forces out of balance which move a body by a share of its size, where all nodes
-/// are to be in balance; where they are not, one that contact moved by such a share beyond what the linear system knew
-/// of it, or in which joints turn a rigid body far.
+/// bad, too, and one that stretches a stiff part of a body by turning it (TurnStretch). And so is one that leaves
+/// forces out of balance which move a body by a share of its size, where all nodes are to be in balance; where they are
+/// not, one that contact moved by such a share beyond what the linear system knew of it, or in which joints turn a
+/// rigid body far.
 ///
 /// Rejected: the test E(x) <= E(x^n) of the incremental potential E. Inertia is part of E(x^n), h^2 |v^n|^2/2, so that
 /// a body that flies fast may do what it likes within. Rejected too: to shorten the step until E falls. A shortened
@@ -47,6 +49,9 @@ class StepGuard {
   /// Contact has moved the solution of the family's linear system, which knew it as it was where the step began, by
   /// this, m.
   void note_unforeseen(const VecX& motion) { unforeseen_ = motion.cwiseAbs().maxCoeff(); }
+  /// The family's linear system moves nodes along straight lines from y, where exact turns or a search for balance
+  /// have led, and its stiffness has the stress there, which holds back what turns.
+  void note_straight_from(const VecX& y) { straight_from_ = y; }
   /// Measures the family's solution; where the step failed or gained energy, replaces it. The report has the figure
   /// `repaired`, 0 or 1.
   void end(Solution& solution, StepReport& report);
@@ -57,6 +62,7 @@ class StepGuard {
   bool is_bad(const Solution& solution, double stored, const VecX& stored_gradient);
   bool is_rough(const Solution& solution);
   bool turns_far(const VecX& x) const;
+  bool is_held_back(const VecX& x);
   double work_of_prescribed(const VecX& x, const VecX& stored_gradient);
   double internal_energy() const;
   void repair(Solution& solution, StepReport& report);
@@ -64,12 +70,14 @@ class StepGuard {
   IncrementalPotential& potential_;
   std::shared_ptr<const Model> model_;
   Balance balance_;
-  double elastic_scale_;                      ///< J
-  double size_;                               ///< of the smallest body, m
-  std::vector<std::uint8_t> is_tied_;         ///< whether a node is of a tie
-  double stored_ = 0;                         ///< where the step begins, J
-  double kinetic_ = 0;                        ///< of what is not prescribed, likewise
-  double unforeseen_ = 0;                     ///< m
+  double elastic_scale_;               ///< J
+  double size_;                        ///< of the smallest body, m
+  std::vector<std::uint8_t> is_tied_;  ///< whether a node is of a tie
+  double stored_ = 0;                  ///< where the step begins, J
+  double kinetic_ = 0;                 ///< of what is not prescribed, likewise
+  double unforeseen_ = 0;              ///< m
+  TurnStretch turn_stretch_;
+  VecX straight_from_;                        ///< y, m; empty where the family's matrix has no stress
   std::optional<NewtonMinimiser> minimiser_;  ///< once it was needed
   VecX gradient_, momentum_, motion_;         ///< scratch
 };

@@ -63,6 +63,7 @@ void ConjacStepper::take_step(Solution& solution, StepReport& report) {
   if (linear_contact_) potential().linearise_contact(linear_contact_->force, linear_contact_->stiffness);
   begin_frame();
   if (options_.initial_solve && problem().steps_before == 0 && !settle(report)) return;
+  if (guard_) guard_->note_straight_from(x_);
   {
     const Stopwatch watch(report.seconds.assembly);
     find_forces(x_, f_);
@@ -177,7 +178,10 @@ void ConjacStepper::assign_roles() {
   dynamic_ = chosen_;
   const std::vector<Index> more = supporting_nodes(*model(), held_, chosen_);
   dynamic_.insert(dynamic_.end(), more.begin(), more.end());
+  const std::vector<Index> frames = frame_nodes(*model());
+  dynamic_.insert(dynamic_.end(), frames.begin(), frames.end());
   std::sort(dynamic_.begin(), dynamic_.end());
+  dynamic_.erase(std::unique(dynamic_.begin(), dynamic_.end()), dynamic_.end());
   std::erase_if(dynamic_, [&](Index i) { return held_[3 * at(i)] && held_[3 * at(i) + 1] && held_[3 * at(i) + 2]; });
   is_quasistatic_.resize(model()->rest().size());
   for (Eigen::Index i = 0; i < is_quasistatic_.size(); ++i) is_quasistatic_[i] = held_[at(i)] ? 0 : 1;

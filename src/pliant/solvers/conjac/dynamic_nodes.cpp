@@ -96,8 +96,9 @@ std::vector<Index> surface_nodes(const Model& model) {
   return nodes;
 }
 
-/// Nodes that cannot move by themselves. One that is pinned along some axes only, as in plane strain, can.
-std::vector<std::uint8_t> pinned_or_scripted(const Model& model) {
+/// Nodes that placement leaves alone: those that cannot move by themselves (one that is pinned along some axes only, as
+/// in plane strain, can), and those of rigid bodies, which are dynamic anyway.
+std::vector<std::uint8_t> taken_beforehand(const Model& model) {
   std::vector<std::uint8_t> axes(at(model.nodes()), 0), taken(at(model.nodes()), 0);
   for (const Pin& pin : model.pins())
     for (Index i : pin.nodes)
@@ -108,6 +109,7 @@ std::vector<std::uint8_t> pinned_or_scripted(const Model& model) {
   if (model.articulation())
     for (Index i = 0; i < model.nodes(); ++i)
       if (model.articulation()->link_of()[at(i)] >= 0) taken[at(i)] = 1;
+  for (Index i : frame_nodes(model)) taken[at(i)] = 1;
   return taken;
 }
 
@@ -145,7 +147,7 @@ std::uint64_t scramble(std::uint64_t z) {  // splitmix64
 
 std::vector<Index> place(const Model& model, int count, std::int64_t seed) {
   const NodeMap map(model);
-  const std::vector<std::uint8_t> taken = pinned_or_scripted(model);
+  const std::vector<std::uint8_t> taken = taken_beforehand(model);
   if (count <= 0) return {};
   std::vector<Index> from, chosen, held;
   for (double share : {1.0, 0.7, 0.4, 0.0}) {
@@ -265,6 +267,13 @@ std::vector<Index> dynamic_nodes(const Model& model, const DynamicNodeOptions& o
   return options.named.empty() ? place(model, options.count, options.seed) : by_name(model, options.named);
 }
 
+std::vector<Index> frame_nodes(const Model& model) {
+  std::vector<Index> nodes;
+  for (const Body& body : model.bodies())
+    for (Index i = body.nodes.begin; body.rigid && i < body.nodes.end; ++i) nodes.push_back(i);
+  return nodes;
+}
+
 std::vector<Index> floating_pieces(const Model& model, std::span<const std::uint8_t> held) {
   Index count = 0;
   std::vector<Index> piece = NodeMap(model).pieces(count);
@@ -309,6 +318,7 @@ std::vector<Index> supporting_nodes(const Model& model, std::span<const std::uin
   std::vector<std::uint8_t> taken(at(map.nodes()), 0);
   for (Index i = 0; i < map.nodes(); ++i) taken[at(i)] = held[3 * at(i)] && held[3 * at(i) + 1] && held[3 * at(i) + 2];
   for (Index i : dynamic) taken[at(i)] = 1;
+  for (Index i : frame_nodes(model)) taken[at(i)] = 1;
   // In the middle first; all of the piece where the middle is a line or a point.
   std::vector<Index> added;
   const auto support = [&](Index p, const std::vector<Index>& from) {

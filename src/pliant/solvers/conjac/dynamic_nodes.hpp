@@ -22,9 +22,15 @@ struct DynamicNodeOptions {
 /// Ascending. Throws InputError for names that no mesh has, with the nearest, and for numbers out of range.
 std::vector<Index> dynamic_nodes(const Model& model, const DynamicNodeOptions& options);
 
+/// The nodes of all rigid bodies, ascending. They are always dynamic: among quasistatic ones they would hang in the air
+/// from what they are tied to, since a soft body that carries them as a load has no inertia to give them. They carry
+/// the rigid body's mass and inertia exactly, and are only four.
+std::vector<Index> frame_nodes(const Model& model);
+
 /// More nodes that must be dynamic because a connected piece of the model could otherwise move as a whole without any
 /// force: for each piece, until what is held (`held`, per unknown) and what is dynamic leave it no rigid motion.
-/// Ascending; empty where pins hold every piece.
+/// Ascending; empty where pins hold every piece. `dynamic` is without nodes of rigid bodies: these hold nothing but
+/// themselves, since what is tied to one in a single place may still turn about it.
 std::vector<Index> supporting_nodes(const Model& model, std::span<const std::uint8_t> held,
                                     std::span<const Index> dynamic);
 

@@ -28,6 +28,7 @@ void LinearlyImplicitStepper::advance(Solution& solution, StepReport& report) {
 void LinearlyImplicitStepper::take_step(Solution& solution, StepReport& report) {
   prescribed_.set(problem());
   frame_.begin(problem());
+  if (guard_) guard_->note_straight_from(frame_.x());
   {
     const Stopwatch assembly(report.seconds.assembly);
     forces(potential(), frame_.x(), f_);
