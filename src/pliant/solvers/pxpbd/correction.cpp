@@ -16,9 +16,9 @@ NewtonOptions newton_options() {
   return options;
 }
 
-/// The share of the tolerance that a step of length h may leave undone. An acceleration that every step leaves out moves a
-/// body by as much in the end, however short the steps are: lengths that may be left go with h^2, those of longer
-/// steps than this one excepted. Rounding is below the least.
+/// The share of the tolerance that a step of length h may leave undone. An acceleration that every step leaves out
+/// moves a body by as much in the end, however short the steps are: lengths that may be left go with h^2, those of
+/// longer steps than this one excepted. Rounding is below the least.
 double share_of_step(double h) {
   constexpr double kStep = 1.0 / 60, kLeast = 1e-8;
   return std::clamp(h * h / (kStep * kStep), kLeast, 1.0);
