@@ -88,6 +88,8 @@ int record(const Archive& archive, const std::filesystem::path& folder) {
         kept = is_stopped(*there) ? now : *there;
         keep_decided(kept, is_stopped(*there) ? *there : now);
         if (kept == *there) continue;
+      } else if (there != nullptr) {
+        keep_decided(kept, *there);
       }
       const std::filesystem::path place = result_folder(folder, experiment.name, quick);
       std::filesystem::create_directories(place);
